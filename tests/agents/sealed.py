@@ -38,7 +38,7 @@ class Sealed:
         self._line = line
         self._dns = dns
         self._asked: list[str] = []
-        self._bell, self._rung = socket.socketpair()
+        self._wake_up, self._woken = socket.socketpair()
         self._clerk = threading.Thread(target=self._answer_names, name="sealed-dns")
         self._clerk.start()
 
@@ -63,7 +63,7 @@ class Sealed:
         return found + int(six[six.index("Ip6OutNoRoutes") + 1])
 
     def _answer_names(self) -> None:
-        while self._dns in select.select([self._dns, self._rung], [], [])[0]:
+        while self._dns in select.select([self._dns, self._woken], [], [])[0]:
             packet, whom = self._dns.recvfrom(4096)
             labels, at = [], 12
             while packet[at]:
@@ -75,9 +75,9 @@ class Sealed:
 
     def close(self) -> None:
         """Stop answering."""
-        self._bell.close()
+        self._wake_up.close()
         self._clerk.join()
-        for end in (self._dns, self._rung, self._line):
+        for end in (self._dns, self._woken, self._line):
             end.close()
 
 

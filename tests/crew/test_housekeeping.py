@@ -21,7 +21,7 @@ from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, found
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 from midwatch.workshop.workshop import Workshop
-from tests.workshop.lodging import JOB, benched, spot, stay
+from tests.workshop.rooms_opened import JOB, benched, spot, stay
 
 
 async def _silent(event: AgentEvent) -> None:
@@ -84,8 +84,8 @@ async def test_plan_execute_and_repair_keep_to_the_limits_of_the_task(house: Hou
     working = limited(await house.task(), files=2, lines=800)
     done = await keeper.execute(working, plan)
     assert "1 more file waits for another night: the limit is 2 files; nothing is left" in done.summary
-    mending = await house.task(replace(stay(house.commit), takes_over="job_1"))
-    again = await keeper.repair(limited(mending, files=2, checks=("true",)), done.base, "")
+    fixing = await house.task(replace(stay(house.commit), takes_over="job_1"))
+    again = await keeper.repair(limited(fixing, files=2, checks=("true",)), done.base, "")
     assert again.head == done.head
     assert again.left == ()
 

@@ -61,7 +61,7 @@ class Stand:
     """Where the branches arrive."""
     home: Path
     mirrors: GitMirrors
-    desk: GitHubClient | None = None
+    client: GitHubClient | None = None
     hosted: Hosted | None = None
     kept: Kept = field(default_factory=Kept)
 
@@ -107,6 +107,6 @@ def github_stand(watched: Watched, person: Repository, home: Path, wishes: Wishe
     watched.fake.tokens[TOKEN] = Token()
     kept = Kept()
     mirrors = GitMirrors(home, Git(keys=kept))
-    desk = GitHubClient("github", kept, SystemClock(), watched.api)
-    forge = GitHubForge(desk, Pusher(mirrors), wishes)
-    return Stand(forge, watched.fake.url("ada/shop"), hosted.git, home, mirrors, desk, hosted, kept)
+    client = GitHubClient("github", kept, SystemClock(), watched.api)
+    forge = GitHubForge(client, Pusher(mirrors), wishes)
+    return Stand(forge, watched.fake.url("ada/shop"), hosted.git, home, mirrors, client, hosted, kept)

@@ -18,8 +18,8 @@ async def stand(request: pytest.FixtureRequest, person: Repository, home: Path) 
         return
     made = github_stand(request.getfixturevalue("watched"), person, home)
     yield made
-    assert made.desk is not None
-    await made.desk.close()
+    assert made.client is not None
+    await made.client.close()
 
 
 async def test_only_the_agents_branch_arrives_and_a_second_time_changes_nothing(stand: Stand) -> None:

@@ -29,8 +29,8 @@ async def stand(watched: Watched, person: Repository, home: Path) -> AsyncIterat
     assert made.hosted is not None
     made.hosted.collaborators = {"bo", "keepers"}
     yield made
-    assert made.desk is not None
-    await made.desk.close()
+    assert made.client is not None
+    await made.client.close()
 
 
 def hosted(stand: Stand) -> Hosted:

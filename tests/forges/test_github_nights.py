@@ -210,11 +210,11 @@ async def test_a_forge_that_rings_without_end_is_looked_at_every_ten_seconds(wat
         await house.pass_time(hours=1)
         watch = house.house.forge_watch
         await watch.look_around()
-        await watch.ring("github")
+        await watch.wake_now("github")
         await watch.look_around()
         asked = len(watched.fake.asked)
         for _ in range(20):
-            await watch.ring("github")
+            await watch.wake_now("github")
             await watch.look_around()
         assert len(watched.fake.asked) == asked
         sha = merge(hosted, hosted.pulls[0])

@@ -64,9 +64,9 @@ def address(says: dict[str, bytes]) -> Iterator[str]:
 
 @pytest.fixture
 async def forge(address: str, tmp_path: Path) -> AsyncIterator[GitHubForge]:
-    desk = GitHubClient("github", Kept(), SystemClock(), address)
-    yield GitHubForge(desk, Pusher(GitMirrors(tmp_path)), Wishes())
-    await desk.close()
+    client = GitHubClient("github", Kept(), SystemClock(), address)
+    yield GitHubForge(client, Pusher(GitMirrors(tmp_path)), Wishes())
+    await client.close()
 
 
 def place(number: int = 1) -> PullRequestPlace:

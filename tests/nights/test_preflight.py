@@ -345,7 +345,7 @@ async def test_one_that_cannot_go_on_says_so_and_nothing_is_signed_on_it(tmp_pat
     async with prepared(tmp_path) as house:
         begun = await preflight.begin(house.house.evening, by="ann")
         house.engine.ready.clear()
-        await house.house.performer._mend("preflight", {"preflight": begun.id}, OSError("no more files"))
+        await house.house.performer._repair("preflight", {"preflight": begun.id}, OSError("no more files"))
         (row,) = await house.house.records.find(PreflightRow)
         assert (row.state, row.error) == (PreflightState.ENDED, "no more files")
         assert not await preflight.may_sign(house.house.evening)

@@ -172,7 +172,7 @@ async def test_one_branch_makes_no_stack_at_dawn_but_can_be_checked_by_hand(tmp_
     async with a_dawn_of(tmp_path, {"Alpha": EIGHT["Alpha"]}) as (house, _):
         await ends(house)
         assert not await house.house.records.find(StackRow)
-        await build_stack.begin_anew(house.house.morning, "sample", by="ann")
+        await build_stack.begin_again(house.house.morning, "sample", by="ann")
         await house.settle()
         assert (await the_stack(house)).verdict is StackVerdict.GREEN
 
@@ -186,8 +186,8 @@ async def test_a_base_that_moved_is_refused_and_checked_anew(tmp_path: Path) -> 
         with pytest.raises(Stale, match="moved since the stack was verified"):
             await merge_stack.take(house.house.morning, "1", by="ann")
         assert git(source, "rev-parse", "main") == mine
-        again = await build_stack.begin_anew(house.house.morning, "sample", by="ann")
-        assert (await build_stack.begin_anew(house.house.morning, "sample", by="ann")).id == again.id
+        again = await build_stack.begin_again(house.house.morning, "sample", by="ann")
+        assert (await build_stack.begin_again(house.house.morning, "sample", by="ann")).id == again.id
         await house.settle()
         row = await the_stack(house)
         assert row.base == mine

@@ -44,14 +44,14 @@ class SlowAgent(ScriptedAgent):
             git(assignment.room.tree, "commit", "-q", "-m", "A part")
         assignment.room.log.parent.mkdir(parents=True, exist_ok=True)
         assignment.room.log.write_text("looked at all of it, and at more\n")
-        bell = house.house.night.wake_ups.of(assignment.job)
+        wake_up = house.house.night.wake_ups.of(assignment.job)
         for _ in range(int(self._minutes.pop(0) if self._minutes else 1)):
             house.clock.jump_to(house.clock.now().replace(microsecond=0) + MINUTE)
             self.timers = [row.kind for row in await house.house.records.find(TimerRow)]
             for row in await house.house.records.find(TimerRow, kind="box"):
                 if row.due_at <= house.clock.now():
                     await house.house.timers._serve(row)
-            if bell.is_set():
+            if wake_up.is_set():
                 raise Unavailable("It was stopped.")
         return await super().execute(assignment, plan)
 

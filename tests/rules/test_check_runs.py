@@ -9,8 +9,8 @@ from midwatch.rules.checks.check_runs import (
     failing,
     judge_proof,
     judge_runs,
-    may_mend,
-    to_mend,
+    may_repair,
+    to_repair,
     to_rerun,
     to_rerun_on_base,
     with_reruns,
@@ -118,26 +118,26 @@ def red(*commands: str, tried: tuple[RepairTries, ...] = ()) -> Proof:
 def test_each_failure_has_three_rounds_of_its_own() -> None:
     """A7: three rounds per failure, not three in all."""
     proof, rounds = red("test"), 0
-    while may_mend(proof, each=3, rounds=rounds):
+    while may_repair(proof, each=3, rounds=rounds):
         rounds += 1
         proof = carry_on(proof, red("test"))
     assert rounds == 3
     proof = carry_on(proof, red("lint"))
-    assert may_mend(proof, each=3, rounds=rounds), "another failure has its own"
-    assert to_mend(proof, each=3) == ("lint",)
+    assert may_repair(proof, each=3, rounds=rounds), "another failure has its own"
+    assert to_repair(proof, each=3) == ("lint",)
 
 
 def test_a_failure_that_comes_back_has_had_its_rounds() -> None:
     proof = red("test", tried=(RepairTries(failure="test", rounds=3),))
-    assert not may_mend(proof, each=3, rounds=3)
-    assert to_mend(proof, each=3) == ()
+    assert not may_repair(proof, each=3, rounds=3)
+    assert to_repair(proof, each=3) == ()
 
 
 @given(st.lists(st.sets(st.sampled_from(("lint", "test")), min_size=1), min_size=30, max_size=30), st.integers(0, 4))
 def test_repair_ends_whatever_fails(fails: list[set[str]], each: int) -> None:
     proof, rounds = red(*fails[0]), 0
     for names in fails[1:]:
-        if not may_mend(proof, each=each, rounds=rounds):
+        if not may_repair(proof, each=each, rounds=rounds):
             break
         rounds += 1
         proof = carry_on(proof, red(*names))
@@ -148,4 +148,4 @@ def test_doubts_are_a_failure_of_their_own() -> None:
     green = (result(),)
     proof = judge_proof(green, green, green, (Doubt(kind="deleted_test", text="It deletes a test."),))
     assert proof.verdict == "doubted"
-    assert to_mend(proof, each=3) == (DOUBTS,)
+    assert to_repair(proof, each=3) == (DOUBTS,)

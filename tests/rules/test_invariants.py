@@ -197,7 +197,7 @@ def test_one_merge_is_no_violation(ended: Seen) -> None:
     [
         ("deadlines_have_timers", {"timers": "ask"}),
         ("nights_stay_awake", {"timers": "round"}),
-        ("nobody_is_stranded", {"asks": ""}),
+        ("no_job_is_stuck", {"asks": ""}),
     ],
 )
 def test_records_that_strand_somebody_are_told(waiting: Seen, rule: str, lost: dict[str, str]) -> None:
@@ -308,6 +308,6 @@ def test_an_act_that_waits_for_an_open_ask_may_outlive_the_autonomous_part(night
 
 
 def test_every_promise_is_broken_somewhere_in_this_file() -> None:
-    from_records = {"boxes_have_timers", "deadlines_have_timers", "nights_stay_awake", "nobody_is_stranded"}
+    from_records = {"boxes_have_timers", "deadlines_have_timers", "nights_stay_awake", "no_job_is_stuck"}
     from_records |= {"within_ceilings", "notices_are_on_their_way"}
     assert {rule for rule, _ in CORRUPTIONS} | from_records == set(RULES)

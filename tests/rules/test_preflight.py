@@ -23,7 +23,7 @@ def result(command: str, code: int, tail: str = "") -> CheckResult:
 
 @given(st.lists(st.builds(result, st.sampled_from(["make", "npm test"]), st.integers(0, 255)), min_size=1, max_size=4))
 def test_checks_are_ready_if_and_only_if_all_are_green(results: list[CheckResult]) -> None:
-    told = judge.checks_told(results, SHOP, 10)
+    told = judge.checks_text(results, SHOP, 10)
     assert (told.state is LineState.OK) == all(one.green for one in results)
     assert (told.state is LineState.OK) or told.fix
 
@@ -47,7 +47,7 @@ def test_a_program_that_is_not_there_is_told_from_one_that_fails(command: str, c
 
 
 def test_a_tool_the_person_has_and_jobs_have_not_is_lent_by_a_setting() -> None:
-    told = judge.checks_told([result("cargo test", 127, LENT)], SHOP, 10)
+    told = judge.checks_text([result("cargo test", 127, LENT)], SHOP, 10)
     assert (told.state, "add /opt/c to sandbox.toolchains" in told.fix) == (LineState.BAD, True)
 
 
@@ -56,41 +56,41 @@ def test_a_limit_the_orders_keep_is_worth_a_look_and_never_bad(left: float, perc
     agent = AgentSeen(
         name="claude", ready=True, provider="anthropic", limits=(LimitLeft(limit="5h", remaining=left),), good=True
     )
-    told = judge.quota_told(agent, Limits(leave_percent=percent), NOW)
+    told = judge.quota_text(agent, Limits(leave_percent=percent), NOW)
     assert told is not None
     kept = percent > 0 and round(left, 4) <= round(percent / 100, 4)
     assert (told.state is LineState.LOOK) == (kept or left <= judge.LOW)
-    assert judge.quota_told(agent.model_copy(update={"limits": ()}), Limits(), NOW) is None
+    assert judge.quota_text(agent.model_copy(update={"limits": ()}), Limits(), NOW) is None
 
 
 @given(st.one_of(st.none(), st.integers(-500, 5000)))
 def test_a_used_up_limit_is_bad_only_where_the_night_cannot_outwait_it(minutes: int | None) -> None:
     resets = None if minutes is None else NOW + timedelta(minutes=minutes)
     agent = AgentSeen(name="claude", ready=True, heard="limit", sentence="Used up.", good=True, resets_at=resets)
-    told = judge.hello_told(agent, NOW + timedelta(minutes=600))
+    told = judge.hello_text(agent, NOW + timedelta(minutes=600))
     assert (told.state is LineState.LOOK) == (minutes is not None and minutes < 600)
     assert told.fix
 
 
 @given(st.sampled_from(Level), st.sampled_from(Isolation), st.booleans())
 def test_the_housekeeper_is_never_held_by_walls(level: Level, isolation: Isolation, forced: bool) -> None:
-    told = judge.walls_told(level, isolation, ("housekeeper",), forced=forced, why="Why.", fix="Fix.")
+    told = judge.walls_text(level, isolation, ("housekeeper",), forced=forced, why="Why.", fix="Fix.")
     assert (told.state is LineState.OK) == (isolation is not Isolation.NONE)
-    held = judge.walls_told(level, isolation, ("claude",), forced=forced, why="Why.", fix="Fix.")
+    held = judge.walls_text(level, isolation, ("claude",), forced=forced, why="Why.", fix="Fix.")
     assert held.state is not LineState.BAD
 
 
 @given(st.sampled_from(Isolation), st.sampled_from(["", "anthropic"]))
 def test_an_agent_that_needs_a_model_needs_a_room_with_doors(isolation: Isolation, provider: str) -> None:
     agent = AgentSeen(name="claude", ready=True, heard="answered", good=True, provider=provider)
-    told = judge.way_told(agent, isolation, "Fix.")
+    told = judge.way_text(agent, isolation, "Fix.")
     assert (told is None) == (isolation is Isolation.BUBBLEWRAP or not provider)
     assert told is None or (told.state is LineState.BAD and told.fix == "Fix." and isolation.value in told.text)
 
 
 @given(st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**12), st.integers(0, 10**12))
 def test_room_is_judged_by_the_numbers_that_stop_jobs(memory: int, disk: int, least: int, least_disk: int) -> None:
-    told = judge.room_told((memory, disk), (least, least_disk))
+    told = judge.room_text((memory, disk), (least, least_disk))
     assert (told.state is LineState.OK) == (memory >= least and disk >= least_disk)
 
 
@@ -102,6 +102,6 @@ def test_what_was_found_holds_for_its_minutes_and_only_if_nothing_was_bad(minute
 
 
 def test_a_machine_that_may_sleep_is_worth_a_look() -> None:
-    told = judge.sleep_told(SleepSeen(will="likely", why="It runs on battery.", fix="Plug it in."))
+    told = judge.sleep_text(SleepSeen(will="likely", why="It runs on battery.", fix="Plug it in."))
     assert (told.state, told.fix) == (LineState.LOOK, "Plug it in.")
-    assert judge.sleep_told(SleepSeen(will="no", why="It cannot.")).state is LineState.OK
+    assert judge.sleep_text(SleepSeen(will="no", why="It cannot.")).state is LineState.OK

@@ -49,7 +49,7 @@ class Viewer(asyncio.Protocol):
         self._raw = b""
         self._body = b""
         self._over = asyncio.Event()
-        self._bell = asyncio.Event()
+        self._wake_up = asyncio.Event()
         self.head = ""
         self.told: list[Told] = []
         self.comments: list[str] = []
@@ -74,7 +74,7 @@ class Viewer(asyncio.Protocol):
         *blocks, self._body = self._body.split(b"\n\n")
         for block in blocks:
             self._message(block.decode())
-        self._bell.set()
+        self._wake_up.set()
 
     def _chunk(self) -> bool:
         size, found, rest = self._raw.partition(b"\r\n")
@@ -98,7 +98,7 @@ class Viewer(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  the shape of a protocol
         self._over.set()
-        self._bell.set()
+        self._wake_up.set()
 
     @property
     def seqs(self) -> list[int]:
@@ -110,8 +110,8 @@ class Viewer(asyncio.Protocol):
         while not condition(self):
             if self._over.is_set():
                 raise AssertionError(f"the stream ended: {self.head} {self.told[-3:]}")
-            self._bell.clear()
-            await self._bell.wait()
+            self._wake_up.clear()
+            await self._wake_up.wait()
 
     async def over(self) -> None:
         """Wait for the end of the stream."""

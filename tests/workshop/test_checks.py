@@ -29,7 +29,7 @@ MINUTE = timedelta(minutes=1)
 PLACE = JobPlace("shop", "job_1")
 UNITTEST = f"{sys.executable} -m unittest discover -s tests -t ."
 BROKEN = "def double(n):\n    return n\n"
-MENDED = "def double(n):\n    return 2 * n\n"
+FIXED = "def double(n):\n    return 2 * n\n"
 TEST = (
     "import unittest\nfrom app import double\n\n\nclass Doubling(unittest.TestCase):\n"
     "    def test_it(self):\n        self.assertEqual(double(2), 4)\n"
@@ -178,7 +178,7 @@ def court(person: Repository, checkouts: Checkouts, tmp_path: Path) -> Court:
 
 
 async def test_an_honest_repair_is_green_and_needs_no_third_run(court: Court) -> None:
-    proof = await court.hear({"app.py": MENDED, "tests/test_more.py": TEST})
+    proof = await court.hear({"app.py": FIXED, "tests/test_more.py": TEST})
     assert proof.verdict == "green"
     assert proof.before[0].failures == 1
     assert proof.restored == proof.delivered
@@ -227,7 +227,7 @@ async def test_a_link_in_place_of_the_tests_does_not_lead_the_restoring_astray(c
     ],
 )
 async def test_pyproject_matters_only_where_it_speaks_of_checks(court: Court, old: str, new: str, verdict: str) -> None:
-    court.base = court.person.commit("Pyproject", {"pyproject.toml": old, "app.py": MENDED})
+    court.base = court.person.commit("Pyproject", {"pyproject.toml": old, "app.py": FIXED})
     quoted = old.replace("'", "'\\''")
     proof = await court.hear({"pyproject.toml": new}, f"printf %s '{quoted}' | cmp -s - pyproject.toml && exit 1; true")
     assert proof.verdict == verdict

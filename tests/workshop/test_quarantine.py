@@ -50,17 +50,17 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(person: Repository, home: Path, mirrors: GitMirrors, checkouts: Checkouts) -> Desk:
+async def git_sandbox(person: Repository, home: Path, mirrors: GitMirrors, checkouts: Checkouts) -> Desk:
     await mirrors.refresh("shop", person.path)
     return Desk(home, checkouts, Repository(await checkouts.private_clone("shop", "job_1", 1, person.head)))
 
 
-async def test_honest_work_arrives_counted_and_only_under_its_own_ref(desk: Desk, mirrors: GitMirrors) -> None:
+async def test_honest_work_arrives_counted_and_only_under_its_own_ref(git_sandbox: Desk, mirrors: GitMirrors) -> None:
     before = Repository(mirrors.path("shop")).refs()
-    desk.agent.commit("One", {"src/app.py": "x = 2\n"})
-    head = desk.agent.commit("Two", {"src/new.py": "a\nb\n"})
-    change = await desk.hand_in()
-    assert (change.base, change.head, desk.arrived) == (desk.base, head, head)
+    git_sandbox.agent.commit("One", {"src/app.py": "x = 2\n"})
+    head = git_sandbox.agent.commit("Two", {"src/new.py": "a\nb\n"})
+    change = await git_sandbox.hand_in()
+    assert (change.base, change.head, git_sandbox.arrived) == (git_sandbox.base, head, head)
     assert [commit.subject for commit in change.commits] == ["One", "Two"]
     assert [(file.path, file.status, file.insertions, file.deletions) for file in change.files] == [
         ("src/app.py", "M", 1, 1),
@@ -70,41 +70,41 @@ async def test_honest_work_arrives_counted_and_only_under_its_own_ref(desk: Desk
     assert Repository(mirrors.path("shop")).refs() == {**before, REF: head}
 
 
-async def test_admitting_twice_is_admitting_once(desk: Desk) -> None:
-    desk.agent.commit("One", {"src/app.py": "x = 2\n"})
-    assert await desk.hand_in() == await desk.hand_in()
+async def test_admitting_twice_is_admitting_once(git_sandbox: Desk) -> None:
+    git_sandbox.agent.commit("One", {"src/app.py": "x = 2\n"})
+    assert await git_sandbox.hand_in() == await git_sandbox.hand_in()
 
 
-async def test_a_path_outside_the_orders_is_refused_even_if_it_went_away_again(desk: Desk) -> None:
-    desk.agent.commit("Sneak", {"deploy.sh": "rm -rf /\n", "src/app.py": "x = 2\n"})
-    (desk.agent.path / "deploy.sh").unlink()
-    desk.agent.commit("Cover")
-    error = await desk.refused(words="deploy.sh is outside the allowed paths")
+async def test_a_path_outside_the_orders_is_refused_even_if_it_went_away_again(git_sandbox: Desk) -> None:
+    git_sandbox.agent.commit("Sneak", {"deploy.sh": "rm -rf /\n", "src/app.py": "x = 2\n"})
+    (git_sandbox.agent.path / "deploy.sh").unlink()
+    git_sandbox.agent.commit("Cover")
+    error = await git_sandbox.refused(words="deploy.sh is outside the allowed paths")
     assert len(error.because) == 1
 
 
-async def test_every_violation_is_listed(desk: Desk) -> None:
-    desk.agent.commit("Much", {"one.txt": "", "two.txt": "", "src/ok.py": ""})
-    error = await desk.refused(words="one.txt .*and 1 more")
+async def test_every_violation_is_listed(git_sandbox: Desk) -> None:
+    git_sandbox.agent.commit("Much", {"one.txt": "", "two.txt": "", "src/ok.py": ""})
+    error = await git_sandbox.refused(words="one.txt .*and 1 more")
     assert [reason.split()[0] for reason in error.because] == ["one.txt", "two.txt"]
 
 
-async def test_what_must_not_be_touched_wins_over_what_is_allowed_in_any_case(desk: Desk) -> None:
-    desk.agent.commit("Touch", {"src/Secrets/key.py": "k = 1\n"})
+async def test_what_must_not_be_touched_wins_over_what_is_allowed_in_any_case(git_sandbox: Desk) -> None:
+    git_sandbox.agent.commit("Touch", {"src/Secrets/key.py": "k = 1\n"})
     with pytest.raises(Refused, match="not to be touched"):
-        await desk.hand_in(do_not_touch=("src/secrets/**",))
+        await git_sandbox.hand_in(do_not_touch=("src/secrets/**",))
 
 
-async def test_deleting_a_file_outside_the_scope_is_refused(desk: Desk) -> None:
-    (desk.agent.path / "README.md").unlink()
-    desk.agent.commit("Delete")
-    await desk.refused(words=r"README\.md is outside")
+async def test_deleting_a_file_outside_the_scope_is_refused(git_sandbox: Desk) -> None:
+    (git_sandbox.agent.path / "README.md").unlink()
+    git_sandbox.agent.commit("Delete")
+    await git_sandbox.refused(words=r"README\.md is outside")
 
 
-async def test_renaming_a_file_into_the_scope_is_seen_from_both_ends(desk: Desk) -> None:
-    desk.agent.git("mv", "README.md", "src/README.md")
-    desk.agent.commit("Move")
-    await desk.refused(words=r"README\.md is outside")
+async def test_renaming_a_file_into_the_scope_is_seen_from_both_ends(git_sandbox: Desk) -> None:
+    git_sandbox.agent.git("mv", "README.md", "src/README.md")
+    git_sandbox.agent.commit("Move")
+    await git_sandbox.refused(words=r"README\.md is outside")
 
 
 def a_tree(lines: Callable[[Repository], str]) -> Callable[[Repository], str]:
@@ -153,39 +153,39 @@ def _file(agent: Repository, name: str) -> str:
     ],
 )
 async def test_a_tree_no_honest_git_would_make_is_refused(
-    desk: Desk, make: Callable[[Repository], str], words: str
+    git_sandbox: Desk, make: Callable[[Repository], str], words: str
 ) -> None:
-    await desk.refused(make(desk.agent), words=words, scope=ToolScope())
+    await git_sandbox.refused(make(git_sandbox.agent), words=words, scope=ToolScope())
 
 
-async def test_a_link_inside_the_tree_is_fine(desk: Desk) -> None:
-    (desk.agent.path / "src" / "link.py").symlink_to("app.py")
-    desk.agent.commit("Link")
-    assert (await desk.hand_in()).files[0].path == "src/link.py"
+async def test_a_link_inside_the_tree_is_fine(git_sandbox: Desk) -> None:
+    (git_sandbox.agent.path / "src" / "link.py").symlink_to("app.py")
+    git_sandbox.agent.commit("Link")
+    assert (await git_sandbox.hand_in()).files[0].path == "src/link.py"
 
 
 @pytest.mark.parametrize("line", ["x\n", "x\0\n"], ids=["plain", "with a zero byte"])
-async def test_neither_an_attribute_nor_a_zero_byte_hides_lines_from_the_count(desk: Desk, line: str) -> None:
-    desk.agent.commit("Hide", {"src/.gitattributes": "* -diff binary\n", "src/big.py": line * 500})
+async def test_neither_an_attribute_nor_a_zero_byte_hides_lines_from_the_count(git_sandbox: Desk, line: str) -> None:
+    git_sandbox.agent.commit("Hide", {"src/.gitattributes": "* -diff binary\n", "src/big.py": line * 500})
     scope = SOURCES.model_copy(update={"max_diff_lines": 100})
-    await desk.refused(words="501 lines are changed, more than the 100 allowed .*big.py", scope=scope)
+    await git_sandbox.refused(words="501 lines are changed, more than the 100 allowed .*big.py", scope=scope)
 
 
-async def test_too_many_files_are_refused(desk: Desk) -> None:
-    desk.agent.commit("Many", {f"src/f{number}.py": "" for number in range(4)})
+async def test_too_many_files_are_refused(git_sandbox: Desk) -> None:
+    git_sandbox.agent.commit("Many", {f"src/f{number}.py": "" for number in range(4)})
     scope = SOURCES.model_copy(update={"max_files_changed": 3})
-    await desk.refused(words="4 files are changed, more than the 3 allowed", scope=scope)
+    await git_sandbox.refused(words="4 files are changed, more than the 3 allowed", scope=scope)
 
 
-async def test_what_steers_other_machines_is_flagged(desk: Desk) -> None:
+async def test_what_steers_other_machines_is_flagged(git_sandbox: Desk) -> None:
     names = (".github/workflows/ci.yml", ".githooks/pre-commit", "CLAUDE.md", "src/.gitattributes", "uv.lock")
-    desk.agent.commit("Steer", dict.fromkeys((*names, "src/ok.py"), "x\n"))
-    assert set((await desk.hand_in(scope=ToolScope())).flagged) == set(names)
+    git_sandbox.agent.commit("Steer", dict.fromkeys((*names, "src/ok.py"), "x\n"))
+    assert set((await git_sandbox.hand_in(scope=ToolScope())).flagged) == set(names)
 
 
-async def test_garbage_is_not_a_bundle(desk: Desk, tmp_path: Path) -> None:
-    head = desk.agent.commit("One", {"src/app.py": "x = 2\n"})
-    good = await desk.checkouts.bundle("job_1", 1, desk.base, head)
+async def test_garbage_is_not_a_bundle(git_sandbox: Desk, tmp_path: Path) -> None:
+    head = git_sandbox.agent.commit("One", {"src/app.py": "x = 2\n"})
+    good = await git_sandbox.checkouts.bundle("job_1", 1, git_sandbox.base, head)
     whole = good.read_bytes()
     header, _, pack = whole.partition(b"\n\n")
     damaged = pack[:-30] + bytes(byte ^ 0xFF for byte in pack[-30:])
@@ -193,107 +193,111 @@ async def test_garbage_is_not_a_bundle(desk: Desk, tmp_path: Path) -> None:
         bad = tmp_path / f"bad{number}"
         bad.write_bytes(content)
         with pytest.raises(Refused, match="cannot be accepted"):
-            await desk.admit(PackedWork("shop", "job_1", 1, desk.base, head, bad))
-    assert desk.arrived == ""
+            await git_sandbox.admit(PackedWork("shop", "job_1", 1, git_sandbox.base, head, bad))
+    assert git_sandbox.arrived == ""
 
 
-async def test_a_bundle_with_another_commit_than_promised_is_refused(desk: Desk) -> None:
-    first = desk.agent.commit("One", {"src/app.py": "x = 2\n"})
-    second = desk.agent.commit("Two", {"src/app.py": "x = 3\n"})
-    bundle = await desk.checkouts.bundle("job_1", 1, desk.base, second)
+async def test_a_bundle_with_another_commit_than_promised_is_refused(git_sandbox: Desk) -> None:
+    first = git_sandbox.agent.commit("One", {"src/app.py": "x = 2\n"})
+    second = git_sandbox.agent.commit("Two", {"src/app.py": "x = 3\n"})
+    bundle = await git_sandbox.checkouts.bundle("job_1", 1, git_sandbox.base, second)
     with pytest.raises(Refused, match="another commit"):
-        await desk.admit(PackedWork("shop", "job_1", 1, desk.base, first, bundle))
+        await git_sandbox.admit(PackedWork("shop", "job_1", 1, git_sandbox.base, first, bundle))
 
 
-async def test_work_that_does_not_build_on_the_base_is_refused(desk: Desk) -> None:
-    desk.agent.git("switch", "--quiet", "--orphan", "elsewhere")
-    desk.agent.commit("Elsewhere", {"src/app.py": "x = 9\n"})
-    await desk.refused(words="does not descend", scope=ToolScope())
+async def test_work_that_does_not_build_on_the_base_is_refused(git_sandbox: Desk) -> None:
+    git_sandbox.agent.git("switch", "--quiet", "--orphan", "elsewhere")
+    git_sandbox.agent.commit("Elsewhere", {"src/app.py": "x = 9\n"})
+    await git_sandbox.refused(words="does not descend", scope=ToolScope())
 
 
-async def test_a_merged_in_stranger_history_is_checked_in_full(desk: Desk) -> None:
-    desk.agent.git("checkout", "--quiet", "--orphan", "strange")
-    desk.agent.git("rm", "-rq", "--cached", ".")
-    desk.agent.commit("Strange", {"payload.sh": "x\n"})
-    desk.agent.git("checkout", "--quiet", "--force", "agent/job_1")
-    desk.agent.git("merge", "--quiet", "--strategy=ours", "--allow-unrelated-histories", "-m", "Merge", "strange")
-    await desk.refused(words="payload.sh is outside")
+async def test_a_merged_in_stranger_history_is_checked_in_full(git_sandbox: Desk) -> None:
+    git_sandbox.agent.git("checkout", "--quiet", "--orphan", "strange")
+    git_sandbox.agent.git("rm", "-rq", "--cached", ".")
+    git_sandbox.agent.commit("Strange", {"payload.sh": "x\n"})
+    git_sandbox.agent.git("checkout", "--quiet", "--force", "agent/job_1")
+    git_sandbox.agent.git(
+        "merge", "--quiet", "--strategy=ours", "--allow-unrelated-histories", "-m", "Merge", "strange"
+    )
+    await git_sandbox.refused(words="payload.sh is outside")
 
 
-async def test_the_value_of_a_known_secret_is_found_wherever_the_work_holds_it(desk: Desk, home: Path) -> None:
+async def test_the_value_of_a_known_secret_is_found_wherever_the_work_holds_it(git_sandbox: Desk, home: Path) -> None:
     def reveals(patch: bytes) -> tuple[str, ...]:
         return tuple(name for name in ("TOKEN", "KEY") if f"{name.lower()}-value".encode() in patch)
 
-    desk.agent.commit("Put in", {"src/a.bin": "\0token-value\n"})
-    desk.agent.commit("Take out again", {"src/a.bin": "\0nothing\n"})
-    head = desk.agent.commit("Say key-value aloud", {"src/app.py": "x = 2\n"})
-    bundle = await desk.checkouts.bundle("job_1", 1, desk.base, head)
-    delivery = PackedWork("shop", "job_1", 1, desk.base, head, bundle)
+    git_sandbox.agent.commit("Put in", {"src/a.bin": "\0token-value\n"})
+    git_sandbox.agent.commit("Take out again", {"src/a.bin": "\0nothing\n"})
+    head = git_sandbox.agent.commit("Say key-value aloud", {"src/app.py": "x = 2\n"})
+    bundle = await git_sandbox.checkouts.bundle("job_1", 1, git_sandbox.base, head)
+    delivery = PackedWork("shop", "job_1", 1, git_sandbox.base, head, bundle)
     with pytest.raises(Refused) as caught:
-        await admit(home, desk.checkouts.mirrors, delivery, scope=SOURCES, do_not_touch=(), reveals=reveals)
+        await admit(home, git_sandbox.checkouts.mirrors, delivery, scope=SOURCES, do_not_touch=(), reveals=reveals)
     assert set(caught.value.because) == {
         f"the work contains the value of the secret {name}" for name in ("TOKEN", "KEY")
     }
-    assert desk.arrived == ""
+    assert git_sandbox.arrived == ""
     assert "token-value" not in str(caught.value)
 
 
-async def test_hostile_names_subjects_and_encodings_break_nothing(desk: Desk) -> None:
-    tree = desk.agent.git("rev-parse", "HEAD^{tree}")
+async def test_hostile_names_subjects_and_encodings_break_nothing(git_sandbox: Desk) -> None:
+    tree = git_sandbox.agent.git("rev-parse", "HEAD^{tree}")
     subjects = ("\x01\x02 fake\x1b[2J", "\u202egnp.exe", "s" * 5000, "", "%H%x00%s", "\t1\t2\tx")
-    tip = desk.base
+    tip = git_sandbox.base
     for subject in subjects:
         raw = (
             f"tree {tree}\nparent {tip}\nauthor $(touch /tmp/x) `x` <a@b\x01> 9999999999 +1400\n"
             f"committer \x1b]0;x\x07 <> 0 -1200\nencoding UTF-7\n\n{subject}"
         )
-        tip = desk.agent.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw.encode())
-    change = await desk.hand_in(tip)
+        tip = git_sandbox.agent.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw.encode())
+    change = await git_sandbox.hand_in(tip)
     assert len(change.commits) == len(subjects)
     assert all(commit.subject.isprintable() and len(commit.subject) <= 300 for commit in change.commits)
-    assert len(await desk.checkouts.mirrors.log("shop", desk.base, tip)) == len(subjects)
+    assert len(await git_sandbox.checkouts.mirrors.log("shop", git_sandbox.base, tip)) == len(subjects)
 
 
-async def test_what_runs_looks_different_or_weighs_much_is_flagged(desk: Desk) -> None:
-    (desk.agent.path / "src" / "data").write_bytes(b"a\0b")
-    (desk.agent.path / "src" / "many").write_text("x\n" * 600_000)
-    desk.agent.write({"src/run": "#!/bin/sh\n", "src/plain.py": "x\n"})
-    (desk.agent.path / "src" / "run").chmod(0o755)
-    (desk.agent.path / "src" / "app.py").chmod(0o755)
-    (desk.agent.path / "src" / "link").symlink_to("app.py")
-    desk.agent.commit("Look twice")
-    change = await desk.hand_in()
+async def test_what_runs_looks_different_or_weighs_much_is_flagged(git_sandbox: Desk) -> None:
+    (git_sandbox.agent.path / "src" / "data").write_bytes(b"a\0b")
+    (git_sandbox.agent.path / "src" / "many").write_text("x\n" * 600_000)
+    git_sandbox.agent.write({"src/run": "#!/bin/sh\n", "src/plain.py": "x\n"})
+    (git_sandbox.agent.path / "src" / "run").chmod(0o755)
+    (git_sandbox.agent.path / "src" / "app.py").chmod(0o755)
+    (git_sandbox.agent.path / "src" / "link").symlink_to("app.py")
+    git_sandbox.agent.commit("Look twice")
+    change = await git_sandbox.hand_in()
     assert set(change.flagged) == {"src/data", "src/many", "src/run", "src/app.py", "src/link"}
 
 
-async def test_work_that_cannot_be_looked_at_within_bounds_is_refused(desk: Desk) -> None:
-    (desk.agent.path / "src" / "lines").write_bytes(b"\n" * (40 << 20))
-    desk.agent.commit("Forty million lines")
-    await desk.refused(words="too large to check")
+async def test_work_that_cannot_be_looked_at_within_bounds_is_refused(git_sandbox: Desk) -> None:
+    (git_sandbox.agent.path / "src" / "lines").write_bytes(b"\n" * (40 << 20))
+    git_sandbox.agent.commit("Forty million lines")
+    await git_sandbox.refused(words="too large to check")
 
 
 @pytest.mark.parametrize(
     "path", [".midwatch/needs-input.json", ".orchestrator/completed.json", ".midwatch/answer.json"]
 )
-async def test_a_signal_is_no_part_of_the_work(desk: Desk, path: str) -> None:
+async def test_a_signal_is_no_part_of_the_work(git_sandbox: Desk, path: str) -> None:
     """O16: what is written beside the work stays out by itself; what was put in by force is refused."""
     for folder in (".midwatch", ".orchestrator"):
-        (desk.agent.path / folder).mkdir()
-        (desk.agent.path / folder / "error.json").write_text("{}")
-    (desk.agent.path / "src" / "left.py").write_text("x = 1\n")
-    assert await desk.checkouts.commit_leftovers("job_1", 1, "Left")
-    assert [file.path for file in (await desk.hand_in(scope=ToolScope(allowed_paths=("**",)))).files] == ["src/left.py"]
-    desk.agent.git("checkout", "-q", "-b", "forced")
-    (desk.agent.path / path).write_text("{}")
-    desk.agent.git("add", "--force", path)
-    desk.agent.git("commit", "-q", "-m", "Signal")
+        (git_sandbox.agent.path / folder).mkdir()
+        (git_sandbox.agent.path / folder / "error.json").write_text("{}")
+    (git_sandbox.agent.path / "src" / "left.py").write_text("x = 1\n")
+    assert await git_sandbox.checkouts.commit_leftovers("job_1", 1, "Left")
+    assert [file.path for file in (await git_sandbox.hand_in(scope=ToolScope(allowed_paths=("**",)))).files] == [
+        "src/left.py"
+    ]
+    git_sandbox.agent.git("checkout", "-q", "-b", "forced")
+    (git_sandbox.agent.path / path).write_text("{}")
+    git_sandbox.agent.git("add", "--force", path)
+    git_sandbox.agent.git("commit", "-q", "-m", "Signal")
     with pytest.raises(Refused, match="is a signal to Midwatch and not part of the work"):
-        await desk.hand_in(scope=ToolScope(allowed_paths=("**",)))
+        await git_sandbox.hand_in(scope=ToolScope(allowed_paths=("**",)))
 
 
-async def test_issues_that_the_body_of_a_commit_would_close_are_kept(desk: Desk) -> None:
-    desk.agent.commit("One\n\nFixes #12.\n\nCloses: ada/shop#3\n", {"src/app.py": "x = 2\n"})
-    desk.agent.commit("Two", {"src/app.py": "x = 3\n"})
-    one, two = (await desk.hand_in()).commits
+async def test_issues_that_the_body_of_a_commit_would_close_are_kept(git_sandbox: Desk) -> None:
+    git_sandbox.agent.commit("One\n\nFixes #12.\n\nCloses: ada/shop#3\n", {"src/app.py": "x = 2\n"})
+    git_sandbox.agent.commit("Two", {"src/app.py": "x = 3\n"})
+    one, two = (await git_sandbox.hand_in()).commits
     assert (one.subject, one.closes, one.insertions) == ("One", ("#12", "ada/shop#3"), 1)
     assert (two.subject, two.closes, two.insertions) == ("Two", (), 1)

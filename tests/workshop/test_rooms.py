@@ -20,8 +20,8 @@ from midwatch.workshop.sandbox.isolation import enclosure as fitted
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 from midwatch.workshop.workshop import Workshop
 from tests.patience import PATIENCE
-from tests.workshop.lodging import JOB, at, benched, spot, stay
 from tests.workshop.repository import Repository
+from tests.workshop.rooms_opened import JOB, at, benched, spot, stay
 
 SECRET = "correct-horse-battery-staple"
 SLOWLY = """

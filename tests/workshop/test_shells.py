@@ -12,8 +12,8 @@ from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.probe import probe
 from midwatch.workshop.workshop import Workshop
 from tests.conftest import missing
-from tests.workshop.lodging import JOB, PROJECT, a_room, benched, stay
 from tests.workshop.repository import Repository
+from tests.workshop.rooms_opened import JOB, PROJECT, a_room, benched, stay
 
 ASK = b"pwd; cat left.txt; test -e /root/.ssh -o -e /home/ann && echo leak; test -t 0 && echo term$((1+1))\n"
 

@@ -96,7 +96,7 @@ class ConfiguredForges:
             )
         if name not in self._made or self._made[name][0] != setup:
             if name in self._made:
-                self._left.append(self._made[name][1].desk)
+                self._left.append(self._made[name][1].client)
             self._made[name] = setup, self._github(name, setup)
         return self._made[name][1]
 
@@ -105,9 +105,9 @@ class ConfiguredForges:
             raise Refused(
                 f"The forge {name} is not configured.", hint=f'Add to midwatch.toml: [forges.{name}] speaks = "github"'
             )
-        desk = GitHubClient(name, Token(self.vault, name, setup.secret), self.clock, setup.base_url or API)
+        client = GitHubClient(name, Token(self.vault, name, setup.secret), self.clock, setup.base_url or API)
         wishes = Wishes(setup.labels, setup.reviewers, draft=setup.draft)
-        return GitHubForge(desk, Pusher(self.mirrors), wishes)
+        return GitHubForge(client, Pusher(self.mirrors), wishes)
 
     async def hear(self, name: str, body: bytes, headers: Mapping[str, str]) -> bool:
         """Accept a forge's webhook; return whether to look. Its content is not trusted: it only triggers a look."""
@@ -129,8 +129,8 @@ class ConfiguredForges:
         return is_news(headers.get("x-github-event", "")) and self._heard.new(name, body)
 
     async def close(self) -> None:
-        for desk in (*self._left, *(forge.desk for _, forge in self._made.values())):
-            await desk.close()
+        for client in (*self._left, *(forge.client for _, forge in self._made.values())):
+            await client.close()
 
 
 @dataclass(frozen=True, slots=True)

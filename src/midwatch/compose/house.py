@@ -39,7 +39,7 @@ from midwatch.morning.roles import Morning
 from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import ForgeWatch
 from midwatch.night.dispatcher import Performer
-from midwatch.night.jobs.time_box_warning import bell_of
+from midwatch.night.jobs.time_box_warning import wake_up_key
 from midwatch.night.timers import TimerLoop
 from midwatch.ports.agent import Agent
 from midwatch.ports.brain import Brain
@@ -240,14 +240,14 @@ class House(ReadSide):
 
     def heard(self, entries: tuple[Entry, ...]) -> None:
         """Wake what waits for entries recorded in this process."""
-        self.timers.ring()
+        self.timers.wake_now()
         for entry in entries:
             if isinstance(entry.event, JobStopRequested | JobBoxed):
-                self.night.wake_ups.ring(entry.event.job)
+                self.night.wake_ups.wake_now(entry.event.job)
             elif isinstance(entry.event, JobWarned):
-                self.night.wake_ups.ring(bell_of(entry.event.job, entry.event.epoch))
+                self.night.wake_ups.wake_now(wake_up_key(entry.event.job, entry.event.epoch))
             elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
-                self.night.wake_ups.ring(entry.event.ask)
+                self.night.wake_ups.wake_now(entry.event.ask)
 
     async def listen(self, after: int) -> None:
         """Follow the journal, and wake what waits here for entries recorded by any process."""

@@ -68,11 +68,11 @@ async def ask_forge(settings: Settings, name: str) -> int:
     """Ask a forge for our account, as the server will; return the status, 200 if the token works."""
     setup = settings.forges.by_name()[name]
     token = Token(Vault(secret_references(settings)), name, setup.secret)
-    desk = GitHubClient(name, token, SystemClock(), setup.base_url or API)
+    client = GitHubClient(name, token, SystemClock(), setup.base_url or API)
     try:
-        answer = await desk.ask("GET", "/rate_limit")
+        answer = await client.ask("GET", "/rate_limit")
     finally:
-        await desk.close()
+        await client.close()
     return 200 if answer.good else answer.status
 
 

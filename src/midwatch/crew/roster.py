@@ -112,8 +112,8 @@ def recruit(name: str, setup: AgentSetup, secrets: frozenset[str]) -> Recruit:
     if program is None:
         return Recruit(name, driver, None, access, f"{setup.program or name} is not installed. {driver.install}")
     if access is None:
-        asks_nobody = setup.speaks == "command"
-        missing = "" if asks_nobody else f"Name its model's provider: agents.{name}.provider."
+        uses_no_model = setup.speaks == "command"
+        missing = "" if uses_no_model else f"Name its model's provider: agents.{name}.provider."
         return Recruit(name, driver, program, None, missing)
     return Recruit(name, driver, program, access, _unpaid(name, access, kind, secrets))
 

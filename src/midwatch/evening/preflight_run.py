@@ -58,17 +58,17 @@ class Turn:
         begun, seconds = time.monotonic(), seconds or SHORT
         try:
             async with asyncio.timeout(seconds):
-                told = await find()
+                result = await find()
         except TimeoutError:
-            told = (
+            result = (
                 judge.look(late) if late else judge.bad(f"No answer came within {seconds:g} seconds.", "Try it again.")
             )
         except MidwatchError as error:
-            told = judge.bad(error.message, error.hint)
-        await self.tell(what, subject, told, spent=time.monotonic() - begun)
-        return told.state
+            result = judge.bad(error.message, error.hint)
+        await self.tell(what, subject, result, spent=time.monotonic() - begun)
+        return result.state
 
-    async def tell(self, what: What, subject: str, told: LineResult, *, spent: float = 0.0, commit: str = "") -> None:
+    async def tell(self, what: What, subject: str, result: LineResult, *, spent: float = 0.0, commit: str = "") -> None:
         """Record a line, once."""
         if (what, subject) in self.done:
             return
@@ -76,9 +76,9 @@ class Turn:
             preflight=self.row.id,
             what=what,
             subject=subject,
-            state=told.state,
-            text=clean(told.text, LONGEST),
-            fix=clean(told.fix, LONGEST),
+            state=result.state,
+            text=clean(result.text, LONGEST),
+            fix=clean(result.fix, LONGEST),
             seconds=round(spent, 1),
             commit=commit,
         )
@@ -150,7 +150,7 @@ async def _project(turn: Turn, project: ProjectTried) -> None:
     seconds = turn.minutes * 60
 
     async def pushed() -> LineResult:
-        return judge.push_told(await turn.out.yard.rehearse(project))
+        return judge.push_text(await turn.out.yard.rehearse(project))
 
     await turn.line(What.PUSH, project.name, pushed, seconds=seconds)
 
@@ -162,12 +162,12 @@ async def _clone(turn: Turn, project: ProjectTried) -> str:
     try:
         async with asyncio.timeout(seconds):
             facts = await turn.out.yard.clone(project)
-        told, commit = judge.clone_told(facts), facts.head
+        result, commit = judge.clone_text(facts), facts.head
     except TimeoutError:
-        told = judge.bad(f"It was not cloned within {turn.minutes:g} min.", "Clone it once yourself, then try again.")
+        result = judge.bad(f"It was not cloned within {turn.minutes:g} min.", "Clone it once yourself, then try again.")
     except MidwatchError as error:
-        told = judge.bad(error.message, error.hint)
-    await turn.tell(What.CLONE, project.name, told, spent=time.monotonic() - begun, commit=commit)
+        result = judge.bad(error.message, error.hint)
+    await turn.tell(What.CLONE, project.name, result, spent=time.monotonic() - begun, commit=commit)
     return commit
 
 
@@ -208,7 +208,7 @@ async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> N
         if not results:
             fix = f'midwatch project change {project.name} --check "python -m pytest -q"'
             return judge.look("It has no checks, so nothing proves its work.", fix)
-        return judge.checks_told(results, project, turn.minutes)
+        return judge.checks_text(results, project, turn.minutes)
 
     late = f"The checks did not finish in {turn.minutes:g} min, so it is unknown whether {project.branch} is green."
     await turn.line(What.CHECKS, project.name, checked, seconds=wall.total_seconds() + MARGIN, late=late)
@@ -223,12 +223,12 @@ async def _agent(turn: Turn, name: str) -> None:
 
     async def greeted() -> LineResult:
         seen = await turn.out.reach.greet(name)
-        left = judge.quota_told(seen, plan.limits, local_time(evening.loaded().settings, now))
+        left = judge.quota_text(seen, plan.limits, local_time(evening.loaded().settings, now))
         if left is not None:
             await turn.tell(What.QUOTA, name, left)
         machine = turn.out.machine
-        no_way = judge.way_told(seen, machine.isolation(), machine.walls()[1])
-        return no_way or judge.hello_told(seen, now + timedelta(minutes=plan.limits.minutes))
+        no_way = judge.way_text(seen, machine.isolation(), machine.walls()[1])
+        return no_way or judge.hello_text(seen, now + timedelta(minutes=plan.limits.minutes))
 
     await turn.line(What.HELLO, name, greeted)
 
@@ -259,14 +259,14 @@ async def _machine(turn: Turn) -> None:
     async def walls() -> LineResult:
         why, fix = machine.walls()
         forced = settings.gate.unisolated_agents
-        return judge.walls_told(plan.level, machine.isolation(), plan.agents, forced=forced, why=why, fix=fix)
+        return judge.walls_text(plan.level, machine.isolation(), plan.agents, forced=forced, why=why, fix=fix)
 
     async def room() -> LineResult:
         free = (machine.free_memory(), machine.free_disk())
-        return judge.room_told(free, (limits.free_memory_bytes, limits.free_disk_bytes))
+        return judge.room_text(free, (limits.free_memory_bytes, limits.free_disk_bytes))
 
     async def sleep() -> LineResult:
-        return judge.sleep_told(await asyncio.to_thread(machine.sleep))
+        return judge.sleep_text(await asyncio.to_thread(machine.sleep))
 
     await turn.line(What.WALLS, THIS_MACHINE, walls)
     await turn.line(What.ROOM, THIS_MACHINE, room)

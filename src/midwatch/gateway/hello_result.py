@@ -84,8 +84,8 @@ class HelloAnswer:
 
     def words(self) -> str:
         """Return the provider's own error message, without the credential some of them repeat."""
-        told = self.told()
-        error = told.get("error") if told else None
+        result = self.told()
+        error = result.get("error") if result else None
         message = error.get("message") if isinstance(error, Mapping) else error
         shown = (
             mask_everywhere(self.secret, message.encode()).decode(errors="replace") if isinstance(message, str) else ""
@@ -125,10 +125,10 @@ def _error(answer: HelloAnswer) -> HelloOutcome:
 
 
 def _good(answer: HelloAnswer) -> HelloResult:
-    told = answer.told()
-    if told is None or not _IS_ANSWER[answer.api](told):
+    result = answer.told()
+    if result is None or not _IS_ANSWER[answer.api](result):
         return HelloResult(HelloOutcome.GARBAGE, _garbage(answer, None), answer.ms)
-    model = told.get("modelVersion" if answer.api == "generate" else "model")
+    model = result.get("modelVersion" if answer.api == "generate" else "model")
     named = mask_everywhere(answer.secret, model.encode()).decode(errors="replace") if isinstance(model, str) else ""
     return _good_words(answer, clean(named, 80))
 

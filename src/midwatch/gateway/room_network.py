@@ -147,14 +147,14 @@ class EgressServer:
         await asyncio.shield(self._journal.record(event))
 
     def _registries(self) -> dict[str, str]:
-        told: dict[str, str] = {}
+        result: dict[str, str] = {}
         for route in self._policy.routes:
             name = route.name.removesuffix(INSIDE)
             variables = KNOWN.get(name) or (f"MIDWATCH_REGISTRY_{name.upper().replace('-', '_')}",)
-            told |= dict.fromkeys(variables, f"http://{route.name}/")
+            result |= dict.fromkeys(variables, f"http://{route.name}/")
             if name == "pip":
-                told |= {"PIP_TRUSTED_HOST": route.name, "UV_INSECURE_HOST": route.name}
-        return told
+                result |= {"PIP_TRUSTED_HOST": route.name, "UV_INSECURE_HOST": route.name}
+        return result
 
 
 def route_of(text: str, vault: Vault) -> RegistryRoute:

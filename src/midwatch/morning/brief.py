@@ -100,8 +100,8 @@ async def open_ledger(morning: Morning, session: rec.SessionRow) -> NightRecords
 
 async def _unsent(morning: Morning, session: rec.SessionRow) -> tuple[tuple[str, str], ...]:
     rows = await morning.records.find(rec.DeliveryRow, session=session.id, state=DeliveryState.FAILED)
-    told = {one.id: one.text for one in await morning.records.find(rec.NoticeRow, session=session.id)} if rows else {}
-    return tuple((row.channel, told[row.notice]) for row in rows)
+    result = {one.id: one.text for one in await morning.records.find(rec.NoticeRow, session=session.id)} if rows else {}
+    return tuple((row.channel, result[row.notice]) for row in rows)
 
 
 async def _signed_with(morning: Morning, session: rec.SessionRow) -> str:
@@ -129,10 +129,10 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
         review_due_at=due,
     )
     scored = [score_before_review(ledger, run, recommended) for run in ledger.runs]
-    told = NoticeRaised(
+    notice = NoticeRaised(
         notice=morning.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
     )
-    return (report, *scored) if session.ad_hoc else (report, *scored, told)  # the job reports the end of a command
+    return (report, *scored) if session.ad_hoc else (report, *scored, notice)  # the job reports the end of a command
 
 
 def score_before_review(ledger: NightRecords, run: rec.RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:

@@ -65,10 +65,10 @@ def _decisions(ledger: "NightRecords", waiting: Sequence[AskRow]) -> list[str]:
     """Open questions and the stacks that may be merged; questions never push out a stack."""
     asked = [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)]
     newest = {row.project: row for row in ledger.stacks}
-    told = [
+    result = [
         brief_line(row, ledger.projects[row.project].name) for row in newest.values() if row.project in ledger.projects
     ]
-    return [*asked[:2], *told, *asked[2:]]
+    return [*asked[:2], *result, *asked[2:]]
 
 
 def _authority(ledger: "NightRecords") -> list[str]:

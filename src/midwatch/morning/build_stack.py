@@ -52,7 +52,7 @@ async def begin_at_dawn(morning: Morning, session: SessionRow) -> bool:
     return bool(await morning.records.find(StackRow, session=session.id, state=StackState.MAKING))
 
 
-async def begin_anew(morning: Morning, name: str, *, by: str) -> StackRow:
+async def begin_again(morning: Morning, name: str, *, by: str) -> StackRow:
     """Start a project's stack now, even if there was one; one that is being built is returned."""
     project = await morning.records.get(ProjectRow, name)
     if making := await morning.records.find(StackRow, project=project.id, state=StackState.MAKING):
@@ -193,12 +193,12 @@ def _verdict(order: Sequence[str], proof: Proof, checks: Sequence[str], *, used_
 
 
 def _why(trials: Trials, *, used_up: bool) -> str:
-    told = []
+    result = []
     if used_up:
-        told.append(f"Time or check runs were used up after {some(trials.runs, 'check run')}.")
+        result.append(f"Time or check runs were used up after {some(trials.runs, 'check run')}.")
     if trials.other_setup:
-        told.append("The merged tree needs a different setup; it was checked with the setup of its jobs.")
-    return " ".join(told)
+        result.append("The merged tree needs a different setup; it was checked with the setup of its jobs.")
+    return " ".join(result)
 
 
 def _steps(trials: Trials, order: Sequence[str], offered: Sequence[Offered]) -> tuple[StackStep, ...]:

@@ -16,7 +16,7 @@ from midwatch.terms.trust import GateOutcome, Reason, Verdict
 from midwatch.views.pages.stack import comment, headline, offered
 
 LOCAL = "local"
-ANEW = "Check again which branches go together: midwatch stack check --project {project}"
+CHECK_AGAIN = "Check again which branches go together: midwatch stack check --project {project}"
 
 
 async def newest(records: Records, project: str = "") -> StackRow:
@@ -37,14 +37,14 @@ async def newest(records: Records, project: str = "") -> StackRow:
 async def take(morning: Morning, name: str, *, by: str) -> StackRow:
     """Merge the verified order in one piece, or post it on each remote pull request."""
     row, project = await _found(morning, name)
-    anew = ANEW.format(project=project.name)
+    again = CHECK_AGAIN.format(project=project.name)
     if row.state in {StackState.MERGED, StackState.COMMENTED}:
         raise Refused(f"Stack {row.number} is {row.state.value} already, by {row.settled_by}.")
     if not offered(row):
-        raise Refused(f"Stack {row.number} cannot be merged: {headline(row)} {row.why}".strip(), hint=anew)
+        raise Refused(f"Stack {row.number} cannot be merged: {headline(row)} {row.why}".strip(), hint=again)
     pulls = await _pulls(morning, row)
     if settled := [pull for pull in pulls if pull.state != "open"]:
-        raise Stale(f"Pull request {settled[0].number} is {settled[0].state} since the stack was made.", hint=anew)
+        raise Stale(f"Pull request {settled[0].number} is {settled[0].state} since the stack was made.", hint=again)
     if pulls[0].forge != LOCAL:
         return await _tell(morning, row, pulls, by=by)
     return await _merge(morning, row, project, pulls, by=by)
@@ -70,8 +70,8 @@ async def _tell(morning: Morning, row: StackRow, pulls: tuple[PullRequestRow, ..
         raise Unavailable(f"Midwatch cannot comment on {pulls[0].forge}.", hint="Merge them there: midwatch stack")
     for pull in pulls:
         await _comment(morning, forge, row, pull, by=by)
-    told = StackCommented(stack=row.id, by=by, pull_requests=tuple(pull.id for pull in pulls))
-    return await _recorded(morning, row, [told], by=by)
+    result = StackCommented(stack=row.id, by=by, pull_requests=tuple(pull.id for pull in pulls))
+    return await _recorded(morning, row, [result], by=by)
 
 
 async def _comment(morning: Morning, forge: Commenter, row: StackRow, pull: PullRequestRow, *, by: str) -> None:

@@ -24,10 +24,10 @@ async def finish(morning: Morning, run_id: str) -> list[Event]:
     if run.status != "running" or going or (missing and session.state is SessionState.AUTONOMOUS):
         return []
     names = {row.id: row.name for row in await morning.records.find(ProjectRow)}
-    told = [jobs[0].why] if len(jobs) == 1 and not missing else [f"{names[job.project]}: {job.why}" for job in jobs]
-    told += [f"{names[part.project_id]}: not started" for part in missing]
+    result = [jobs[0].why] if len(jobs) == 1 and not missing else [f"{names[job.project]}: {job.why}" for job in jobs]
+    result += [f"{names[part.project_id]}: not started" for part in missing]
     status = status_of([job.state for job in jobs], missing=len(missing))
-    summary = "; ".join(told)
+    summary = "; ".join(result)
     over: list[Event] = [
         RunFinished.model_validate({"run": run.id, "session": run.session, "status": status, "summary": summary})
     ]

@@ -22,24 +22,24 @@ class WakeUps:
     """Wakes the task in this process that works on a job, when the job must stop."""
 
     def __init__(self) -> None:
-        self._bells: dict[str, asyncio.Event] = {}
+        self._wake_ups: dict[str, asyncio.Event] = {}
 
     def of(self, job: str) -> asyncio.Event:
-        return self._bells.setdefault(job, asyncio.Event())
+        return self._wake_ups.setdefault(job, asyncio.Event())
 
-    def ring(self, job: str) -> None:
+    def wake_now(self, job: str) -> None:
         """Wake the task that waits for this job."""
-        if job in self._bells:
-            self._bells[job].set()
+        if job in self._wake_ups:
+            self._wake_ups[job].set()
 
     def hangs(self, job: str) -> bool:
         """Whether a task in this process works on a job."""
-        return job in self._bells
+        return job in self._wake_ups
 
-    def put_away(self, job: str, bell: asyncio.Event) -> None:
+    def put_away(self, job: str, wake_up: asyncio.Event) -> None:
         """Remove the event of an attempt that is over; the event of another attempt stays."""
-        if self._bells.get(job) is bell:
-            self._bells.pop(job)
+        if self._wake_ups.get(job) is wake_up:
+            self._wake_ups.pop(job)
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class Performer:
                     raise asyncio.CancelledError from error
                 log.warning("%s %s: %s", name, args, error, exc_info=error)
                 if pause is None or isinstance(error, (MidwatchError, attempt.StageBroke)):
-                    return await self._mend(name, words, error)
+                    return await self._repair(name, words, error)
             await asyncio.sleep(pause)  # a locked or full database, a lost connection: it may recover
         return None
 
@@ -135,11 +135,11 @@ class Performer:
         elif name == "wake":
             await waits.wake(night.journal, night.records, args["job"], by="found stuck by the patrol")
         elif name == "ask":
-            await planning.ask_anew(night, args["job"])
+            await planning.ask_again(night, args["job"])
         else:
             await attempt.halt(night, args["job"])
 
-    async def _mend(self, name: str, args: dict[str, str], error: Exception) -> None:
+    async def _repair(self, name: str, args: dict[str, str], error: Exception) -> None:
         """Clean up after an error: a broken round ends, a broken stage fails its job, a broken stack is given up."""
         if isinstance(error, attempt.StageBroke):
             await attempt.give_up(self._night, error)

@@ -28,21 +28,21 @@ class TimerLoop:
 
     def __init__(self, night: Night) -> None:
         self._night = night
-        self._bell = asyncio.Event()
+        self._wake_up = asyncio.Event()
 
-    def ring(self) -> None:
+    def wake_now(self) -> None:
         """Wake the loop: an entry was recorded, and the next due time may have changed."""
-        self._bell.set()
+        self._wake_up.set()
 
     async def run(self) -> None:
         """Serve until cancelled."""
         while True:
-            self._bell.clear()  # before looking, so that a wake-up during the look is kept
+            self._wake_up.clear()  # before looking, so that a wake-up during the look is kept
             wait = await self.serve_due()
             # Not wait_for: on Python 3.11 it swallows a cancellation that comes at the same moment as the event.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
-                    await self._bell.wait()
+                    await self._wake_up.wait()
                     await asyncio.sleep(GATHER_SECONDS)
 
     async def serve_due(self) -> float:

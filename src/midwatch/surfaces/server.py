@@ -46,12 +46,12 @@ class QuietServer(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._bell = asyncio.Event()
+        self._wake_up = asyncio.Event()
 
     def leave(self) -> None:
         """Stop serving, now."""
         self.should_exit = True
-        self._bell.set()
+        self._wake_up.set()
 
     async def main_loop(self) -> None:
         """Keep uvicorn's own clock running, at a tenth of its pace."""
@@ -60,7 +60,7 @@ class QuietServer(uvicorn.Server):
             tenths = (tenths + 10) % 864_000
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(1):
-                    await self._bell.wait()
+                    await self._wake_up.wait()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -26,16 +26,16 @@ class Bell:
     """Rings when something has happened, so that nobody needs to look again and again."""
 
     def __init__(self) -> None:
-        self._rung = asyncio.Event()
+        self._woken = asyncio.Event()
 
-    def ring(self) -> None:
-        self._rung.set()
+    def wake_now(self) -> None:
+        self._woken.set()
 
     async def until(self, true: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE):
             while not true():
-                self._rung.clear()
-                await self._rung.wait()
+                self._woken.clear()
+                await self._woken.wait()
 
 
 @dataclass
@@ -48,19 +48,19 @@ class FarEnd:
     ends: bytes = b"\r\n\r\n"
     talk: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]] | None = None
     open: int = 0
-    bell: Bell = field(default_factory=Bell)
+    wake_up: Bell = field(default_factory=Bell)
 
     def hear(self, said: bytes) -> None:
         self.heard.append(said)
-        self.bell.ring()
+        self.wake_up.wake_now()
 
     async def has_heard(self) -> bytes:
         """Wait for the first thing said."""
-        await self.bell.until(lambda: bool(self.heard))
+        await self.wake_up.until(lambda: bool(self.heard))
         return self.heard[0]
 
     async def is_alone(self) -> None:
-        await self.bell.until(lambda: not self.open)
+        await self.wake_up.until(lambda: not self.open)
 
     async def attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.open += 1
@@ -79,7 +79,7 @@ class FarEnd:
         finally:
             writer.transport.abort()
             self.open -= 1
-            self.bell.ring()
+            self.wake_up.wake_now()
 
 
 @asynccontextmanager
@@ -102,7 +102,7 @@ class Lab:
     port: int
     records: list[ConnectionRecord]
     asked: list[str]
-    bell: Bell
+    wake_up: Bell
 
     @property
     def proxy(self) -> str:
@@ -130,7 +130,7 @@ class Lab:
 
     async def record(self, number: int = 1) -> ConnectionRecord:
         """Wait for the given record."""
-        await self.bell.until(lambda: len(self.records) >= number)
+        await self.wake_up.until(lambda: len(self.records) >= number)
         return self.records[number - 1]
 
 
@@ -159,7 +159,7 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
     world = world or {}
     records: list[ConnectionRecord] = []
     asked: list[str] = []
-    bell = Bell()
+    wake_up = Bell()
 
     async def resolve(host: str, port: int) -> list[tuple[str, int]]:
         asked.append(f"{host}:{port}")
@@ -167,7 +167,7 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
 
     def seen(ended: ConnectionRecord) -> None:
         records.append(ended)
-        bell.ring()
+        wake_up.wake_now()
 
     known = {at for found in world.values() for at in found} if exempt is None else exempt
     policy = EgressPolicy(rules_of(domains), routes, caps, deadlines)
@@ -176,7 +176,7 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
     port = listener.getsockname()[1]
     serving = asyncio.create_task(egress.serve(listener))
     try:
-        yield Lab(egress, port, records, asked, bell)
+        yield Lab(egress, port, records, asked, wake_up)
     finally:
         await egress.close()
         await serving

@@ -82,7 +82,7 @@ class FarModel:
     got: list[Got] = field(default_factory=list)
     port: int = 0
     open: int = 0
-    bell: Bell = field(default_factory=Bell)
+    wake_up: Bell = field(default_factory=Bell)
 
     async def attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.open += 1
@@ -94,14 +94,14 @@ class FarModel:
         finally:
             writer.transport.abort()
             self.open -= 1
-            self.bell.ring()
+            self.wake_up.wake_now()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         got = Got(head[:-4], b"")
         got.body = await reader.readexactly(int(got.fields().get("content-length", "0")))
         self.got.append(got)
-        self.bell.ring()
+        self.wake_up.wake_now()
         if self.talk is not None:
             await self.talk(got, reader, writer)
         else:
@@ -109,11 +109,11 @@ class FarModel:
             await writer.drain()
 
     async def has_got(self, number: int = 1) -> Got:
-        await self.bell.until(lambda: len(self.got) >= number)
+        await self.wake_up.until(lambda: len(self.got) >= number)
         return self.got[number - 1]
 
     async def is_alone(self) -> None:
-        await self.bell.until(lambda: not self.open)
+        await self.wake_up.until(lambda: not self.open)
 
 
 @asynccontextmanager
@@ -173,7 +173,7 @@ class Lab:
     grant: Grant
     ledger: MemoryLedger
     proxy: ModelProxy = field(init=False)
-    bell: Bell = field(default_factory=Bell)
+    wake_up: Bell = field(default_factory=Bell)
     calls: list[MeteredCall] = field(default_factory=list)
     fuel: list[ProviderQuota] = field(default_factory=list)
     failing: bool = False
@@ -183,13 +183,13 @@ class Lab:
         if self.failing:
             raise OSError("The disk is full.")
         self.calls.append(call)
-        self.bell.ring()
+        self.wake_up.wake_now()
 
     async def burn(self, reading: ProviderQuota) -> None:
         self.fuel.append(reading)
 
     async def call(self, number: int = 1) -> MeteredCall:
-        await self.bell.until(lambda: len(self.calls) >= number)
+        await self.wake_up.until(lambda: len(self.calls) >= number)
         return self.calls[number - 1]
 
     async def dial(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

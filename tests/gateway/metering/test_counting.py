@@ -46,7 +46,7 @@ def test_the_count_grows_and_never_passes_the_whole(recorded: Recorded) -> None:
     one.end()
     assert one.usage == whole
     assert not whole.estimated
-    assert one.told_input
+    assert one.reported_input
     assert one.model.startswith(("claude", "gpt", "gemini"))
 
 
@@ -113,7 +113,7 @@ def test_what_cannot_be_unpacked_is_guessed_and_never_nothing(encoding: str) -> 
     one.feed(b"\xff" * 41)
     one.end()
     assert one.usage == TokenUsage(output=11, estimated=True)
-    assert not one.told_input
+    assert not one.reported_input
 
 
 def test_a_bomb_is_not_unpacked_to_its_end() -> None:
@@ -146,7 +146,7 @@ def test_counting_costs_nothing() -> None:
     one = UsageCounter("count", "application/json")
     one.feed(b'{"input_tokens": 5, "usage": {"output_tokens": 5}}')
     assert one.usage == TokenUsage()
-    assert one.told_input
+    assert one.reported_input
 
 
 @pytest.mark.parametrize("recorded", [RECORDED[0], RECORDED[4]], ids=lambda one: one.name)

@@ -70,13 +70,13 @@ def expected(pieces: list[Piece], clear: int, guess: int) -> TokenUsage:
         if at - len(b"\n\n") > clear:
             break
         told, made = piece.told, piece.made.output
-    told_input = bool(told.input)
+    reported_input = bool(told.input)
     return TokenUsage(
-        input=told.input if told_input else guess,
+        input=told.input if reported_input else guess,
         output=max(told.output, made),
         cache_read=told.cache_read,
         cache_write=told.cache_write,
-        estimated=not told_input or made > told.output,
+        estimated=not reported_input or made > told.output,
     )
 
 

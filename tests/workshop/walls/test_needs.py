@@ -8,7 +8,7 @@ import pytest
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
-from midwatch.workshop.sandbox.short_command import run_leashed
+from midwatch.workshop.sandbox.short_command import run_limited
 from tests.workshop.walls.attacks import NEEDS
 from tests.workshop.walls.lab import Lab
 
@@ -66,7 +66,7 @@ async def test_the_leash_can_run_it_and_take_it_down(lab: Lab, tmp_path: Path) -
             loop.call_soon_threadsafe(stop.set)
             return chunk
 
-    ended = await run_leashed(
+    ended = await run_limited(
         lab.command(lab.walls(), ["sh", "-c", "trap '' TERM; echo ready; sleep 600"], Isolation.BUBBLEWRAP),
         cwd=tmp_path,
         env={},

@@ -94,10 +94,10 @@ def _parser() -> argparse.ArgumentParser:
     verbs.add_parser("plan", parents=[shared], help="say what would be done")
     doing = verbs.add_parser("execute", parents=[shared], help="do it")
     doing.add_argument("--plan", type=Path, required=True, help="the approved plan")
-    mending = verbs.add_parser("repair", parents=[shared], help="take back what made checks worse")
-    mending.add_argument("--base", required=True, help="the commit the work started from")
-    mending.add_argument("--failure", type=Path, help="output of the failing check")
-    mending.add_argument("--plan", type=Path, help="the approved plan; unused, because repair only takes back")
+    fixing = verbs.add_parser("repair", parents=[shared], help="take back what made checks worse")
+    fixing.add_argument("--base", required=True, help="the commit the work started from")
+    fixing.add_argument("--failure", type=Path, help="output of the failing check")
+    fixing.add_argument("--plan", type=Path, help="the approved plan; unused, because repair only takes back")
     return parser
 
 

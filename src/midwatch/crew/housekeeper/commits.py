@@ -44,8 +44,8 @@ def work(key: str, surveyor: Surveyor, found: list[FixableFinding], budget: Chan
     elif key == kinds.IMPORTS:
         _remove_imports(surveyor, places)
     else:
-        surveyor.linter.mend(tuple(sorted({p.rule for p in places if p.tool == "ruff"})), by_ruff)
-        _mend_text(key, surveyor, tuple(sorted({p.path for p in places if p.tool != "ruff"})))
+        surveyor.linter.apply_fixes(tuple(sorted({p.rule for p in places if p.tool == "ruff"})), by_ruff)
+        _fix_text(key, surveyor, tuple(sorted({p.path for p in places if p.tool != "ruff"})))
     settled = [path for path in paths if _settled(surveyor, path, before[path])]
     chosen = budget.choose(key, [Edit(path, before[path], surveyor.tree.read(path)) for path in settled])
     for path in settled:
@@ -57,16 +57,16 @@ def work(key: str, surveyor: Surveyor, found: list[FixableFinding], budget: Chan
 
 def message(piece: Piece, found: list[FixableFinding]) -> str:
     """The commit message: what, by which rule, in how many places, and how it was limited."""
-    mended = [f.finding for f in found if f.kind == piece.key and f.finding.path in piece.changed]
-    rules = sorted({f.rule for f in mended})
+    fixed = [f.finding for f in found if f.kind == piece.key and f.finding.path in piece.changed]
+    rules = sorted({f.rule for f in fixed})
     where = f"{count(piece.places, 'place')} in {count(len(piece.changed), 'file')}"
     if piece.key == kinds.FORMAT:
         how = f"{count(len(piece.changed), 'file')} rewritten by {version()} with the settings in this repository."
     else:
         how = f"{'Rule' if len(rules) == 1 else 'Rules'} {', '.join(rules)}: {where}."
-        if any(f.tool == "ruff" for f in mended):
+        if any(f.tool == "ruff" for f in fixed):
             how += f" Python files got the safe fix of {version()}."
-        if any(f.tool != "ruff" for f in mended):
+        if any(f.tool != "ruff" for f in fixed):
             how += " In text files only the ends of lines or files changed; the kind of line ending is kept."
     return f"{piece.subject}\n\n{textwrap.fill(how, 76)}\n"
 
@@ -77,7 +77,7 @@ def _remove_imports(surveyor: Surveyor, places: list[Finding]) -> None:
     before = {path: surveyor.tree.read(path) for path in meant}
     for path, rows in kept.items():
         raise_shield(surveyor.tree.root / path, rows)
-    surveyor.linter.mend((kinds.IMPORTS,), tuple(meant))
+    surveyor.linter.apply_fixes((kinds.IMPORTS,), tuple(meant))
     for path, content in before.items():
         lower_shield(surveyor.tree.root / path, kept.get(path, set()), content)
         removed = bindings(content) - bindings(surveyor.tree.read(path))
@@ -86,12 +86,12 @@ def _remove_imports(surveyor: Surveyor, places: list[Finding]) -> None:
             (surveyor.tree.root / path).write_bytes(content)
 
 
-def _mend_text(key: str, surveyor: Surveyor, paths: tuple[str, ...]) -> None:
+def _fix_text(key: str, surveyor: Surveyor, paths: tuple[str, ...]) -> None:
     for path in paths:
         content = surveyor.tree.read(path)
-        mended = text.strip(path, content) if key == kinds.WHITESPACE else text.end_with_newline(content)
-        if mended != content:
-            (surveyor.tree.root / path).write_bytes(mended)
+        fixed = text.strip(path, content) if key == kinds.WHITESPACE else text.end_with_newline(content)
+        if fixed != content:
+            (surveyor.tree.root / path).write_bytes(fixed)
 
 
 def _settled(surveyor: Surveyor, path: str, before: bytes) -> bool:

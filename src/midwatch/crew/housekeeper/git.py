@@ -75,9 +75,9 @@ class Checkout:
         return tuple(sorted((e for e in found if e.path.isprintable()), key=lambda e: e.path))
 
     def attributes(self, paths: list[str], *names: str) -> dict[str, dict[str, str]]:
-        told = self.git("check-attr", "-z", "--stdin", *names, stdin="".join(f"{p}\0" for p in paths)).split("\0")
+        result = self.git("check-attr", "-z", "--stdin", *names, stdin="".join(f"{p}\0" for p in paths)).split("\0")
         said: dict[str, dict[str, str]] = {}
-        for path, name, value in zip(told[0::3], told[1::3], told[2::3], strict=False):
+        for path, name, value in zip(result[0::3], result[1::3], result[2::3], strict=False):
             said.setdefault(path, {})[name] = value
         return said
 

@@ -17,7 +17,7 @@ from typing import Any
 from midwatch.crew.housekeeper.tree import Tree
 from midwatch.errors import Broken
 
-MENDED = ("F401", "F541", "F632", "W605", "W291", "W293", "W292")
+FIXED = ("F401", "F541", "F632", "W605", "W291", "W293", "W292")
 """What is fixed in a project without ruff settings: nothing a maintainer would dispute."""
 REPORTED = ("F", "E9", "W605", "W291", "W292", "W293")
 TASTE = ("F403", "F405")
@@ -73,7 +73,7 @@ class Linter:
         seen += self._report([] if self.complaint else configured, [])
         return _first_syntax_error_only(seen)
 
-    def mend(self, rules: tuple[str, ...], paths: tuple[str, ...]) -> None:
+    def apply_fixes(self, rules: tuple[str, ...], paths: tuple[str, ...]) -> None:
         """Let ruff apply the safe fixes of these rules, and of no others, to these files."""
         configured, plain = self._split(paths)
         fix = ["check", "--no-cache", "-q", "--exit-zero", "--fix-only", "--no-unsafe-fixes", "--force-exclude"]
@@ -164,13 +164,13 @@ def _toml(content: bytes) -> dict[str, Any]:
 
 def _first_syntax_error_only(seen: list[Offence]) -> list[Offence]:
     """Keep only the first syntax error of a file: one broken line causes many."""
-    told: set[str] = set()
+    result: set[str] = set()
     kept = []
     for one in sorted(seen, key=lambda o: (o.path, o.line, o.column)):
-        if one.rule != "invalid-syntax" or one.path not in told:
+        if one.rule != "invalid-syntax" or one.path not in result:
             kept.append(one)
         if one.rule == "invalid-syntax":
-            told.add(one.path)
+            result.add(one.path)
     return kept
 
 

@@ -8,7 +8,7 @@ from midwatch.crew.housekeeper import kinds, links, syntax, text
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
 from midwatch.crew.housekeeper.findings import FixableFinding, Seen, placed
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
-from midwatch.crew.housekeeper.linter import MENDED, Linter, Offence, is_false_alarm
+from midwatch.crew.housekeeper.linter import FIXED, Linter, Offence, is_false_alarm
 from midwatch.crew.housekeeper.progress import count
 from midwatch.crew.housekeeper.tree import Tree, endings
 
@@ -88,7 +88,7 @@ class Surveyor:
         return rows
 
     def _kind(self, offence: Offence) -> str:
-        if not offence.safe_fix or not (self.linter.is_configured(offence.path) or offence.rule in MENDED):
+        if not offence.safe_fix or not (self.linter.is_configured(offence.path) or offence.rule in FIXED):
             return ""
         key = kinds.kind_of(offence.rule)
         return "" if key in WISHES and self.wishes.forbids(offence.path, WISHES[key]) else key

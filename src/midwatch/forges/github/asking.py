@@ -70,8 +70,8 @@ class GitHubClient:
 
     async def ask(self, method: str, path: str, body: object = None, **query: str | int) -> GitHubAnswer:
         """Send one request; raise on a refused token, a limit, an unreachable host or a moved repository."""
-        told = f"{path}?{json.dumps(query, sort_keys=True)}"
-        before = self._kept.get(told) if method == "GET" else None
+        text = f"{path}?{json.dumps(query, sort_keys=True)}"
+        before = self._kept.get(text) if method == "GET" else None
         answer = await self._send(method, path, body, query, before)
         if answer.status == 304 and before is not None:
             return before
@@ -80,8 +80,8 @@ class GitHubClient:
         if error := refusal_anywhere(self.name, answer.status, answer.headers, answer.message, self.clock.now()):
             raise error
         if method == "GET" and answer.good and answer.headers.get("etag", "").isascii() and "etag" in answer.headers:
-            self._kept[told] = answer
-            self._kept.move_to_end(told)
+            self._kept[text] = answer
+            self._kept.move_to_end(text)
             while len(self._kept) > REMEMBERED:
                 self._kept.popitem(last=False)
         return answer

@@ -20,7 +20,7 @@ class Wishes:
     draft: bool = False
 
 
-async def dress(desk: GitHubClient, repository: Repository, pull: dict[str, Any], wishes: Wishes) -> tuple[str, ...]:
+async def dress(client: GitHubClient, repository: Repository, pull: dict[str, Any], wishes: Wishes) -> tuple[str, ...]:
     """Add what is missing; return what was refused."""
     number, has = str(pull["number"]), {str(one.get("name")) for one in pull.get("labels") or ()}
     labels = tuple(label for label in wishes.labels if label not in has)
@@ -28,30 +28,30 @@ async def dress(desk: GitHubClient, repository: Repository, pull: dict[str, Any]
     asked |= {str(one.get("slug")) for one in pull.get("requested_teams") or ()}
     reviewers = tuple(name for name in wishes.reviewers if name.rpartition("/")[2] not in asked)
     try:
-        remarks = await _label(desk, repository, number, labels) if labels else ()
+        remarks = await _label(client, repository, number, labels) if labels else ()
         for reviewer in reviewers:  # one by one: GitHub refuses all together if it refuses one
-            remarks += await _invite(desk, repository, number, reviewer)
+            remarks += await _invite(client, repository, number, reviewer)
     except MidwatchError as error:
         return (f"Labels and reviewers may be missing: {error.message}",)
     return remarks
 
 
-async def _label(desk: GitHubClient, repository: Repository, number: str, labels: tuple[str, ...]) -> tuple[str, ...]:
+async def _label(client: GitHubClient, repository: Repository, number: str, labels: tuple[str, ...]) -> tuple[str, ...]:
     """Add labels; a missing one that the host does not create is created first."""
     path, body = repository.at("issues", number, "labels"), {"labels": list(labels)}
-    answer = await desk.ask("POST", path, body)
+    answer = await client.ask("POST", path, body)
     if not answer.good:
         for label in labels:
-            await desk.ask("POST", repository.at("labels"), {"name": label})
-        answer = await desk.ask("POST", path, body)
-    return () if answer.good else (f"{desk.name} refused the labels {', '.join(labels)}: {_why(answer)}.",)
+            await client.ask("POST", repository.at("labels"), {"name": label})
+        answer = await client.ask("POST", path, body)
+    return () if answer.good else (f"{client.name} refused the labels {', '.join(labels)}: {_why(answer)}.",)
 
 
-async def _invite(desk: GitHubClient, repository: Repository, number: str, reviewer: str) -> tuple[str, ...]:
+async def _invite(client: GitHubClient, repository: Repository, number: str, reviewer: str) -> tuple[str, ...]:
     team, name = "/" in reviewer, reviewer.rpartition("/")[2]
     body = {"team_reviewers": [name]} if team else {"reviewers": [name]}
-    answer = await desk.ask("POST", repository.at("pulls", number, "requested_reviewers"), body)
-    return () if answer.good else (f"{desk.name} refused {reviewer} as reviewer: {_why(answer)}.",)
+    answer = await client.ask("POST", repository.at("pulls", number, "requested_reviewers"), body)
+    return () if answer.good else (f"{client.name} refused {reviewer} as reviewer: {_why(answer)}.",)
 
 
 def _why(answer: GitHubAnswer) -> str:

@@ -35,13 +35,13 @@ LONGEST_TITLE, LONGEST_BODY = 250, 60_000
 class GitHubForge:
     """Delivers to one GitHub; merges and closes there only when a person asks."""
 
-    desk: GitHubClient
+    client: GitHubClient
     pusher: Pusher
     wishes: Wishes
 
     @property
     def name(self) -> str:
-        return self.desk.name
+        return self.client.name
 
     async def deliver(self, source: Path | str, project: str, job: str, head: str) -> str:
         """Push one commit as `agent/<job>` and nothing else, never by force and never past a protection."""
@@ -75,7 +75,7 @@ class GitHubForge:
                 hint=f"Reopen it there ({seen(pull).url}), or resume the job for a new one.",
             )
         if seen(pull).state == "open":
-            remarks += await dress(self.desk, repository, pull, self.wishes)
+            remarks += await dress(self.client, repository, pull, self.wishes)
         return seen(pull, remarks=remarks)
 
     async def look(self, place: PullRequestPlace) -> PullRequestSeen:
@@ -90,12 +90,12 @@ class GitHubForge:
         number = place.number or (await self._pull(repository, place))["number"]
         path = repository.at("issues", str(number), "comments")
         mark = f"<!-- midwatch {hashlib.sha256(text.encode(errors='replace')).hexdigest()[:16]} -->"
-        before, comments = await self.desk.pages(path)
+        before, comments = await self.client.pages(path)
         if not before.good:
             raise refusal(self.name, str(repository), "read the comments of the pull request", before)
         if any(mark in text_of(comment) for comment in comments):
             return
-        answer = await self.desk.ask("POST", path, {"body": f"{text[:LONGEST_BODY]}\n\n{mark}"})
+        answer = await self.client.ask("POST", path, {"body": f"{text[:LONGEST_BODY]}\n\n{mark}"})
         if not answer.good:
             raise refusal(self.name, str(repository), "comment on the pull request", answer)
 
@@ -104,7 +104,7 @@ class GitHubForge:
         pull = await self._pull(repository, place)
         if seen(pull).state != "open":
             return
-        answer = await self.desk.ask("PATCH", repository.at("pulls", str(pull["number"])), {"state": "closed"})
+        answer = await self.client.ask("PATCH", repository.at("pulls", str(pull["number"])), {"state": "closed"})
         if not answer.good:
             raise refusal(self.name, str(repository), "close the pull request", answer)
 
@@ -119,7 +119,7 @@ class GitHubForge:
         if there.state != "open":
             return self._merged_already(there, into)
         body = {"sha": head, "commit_title": f"{title[:LONGEST_TITLE]} (#{there.number})", "merge_method": "merge"}
-        answer = await self.desk.ask("PUT", repository.at("pulls", str(there.number), "merge"), body)
+        answer = await self.client.ask("PUT", repository.at("pulls", str(there.number), "merge"), body)
         if answer.status == 409:
             raise Stale(f"{place.branch} has moved on {self.name} since it was delivered.", hint=f"Look: {there.url}")
         if answer.status == 405:
@@ -133,7 +133,7 @@ class GitHubForge:
         return Merged(sha=merged, undo=_undo(merged, into))
 
     async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
-        return await rehearse(self.desk, self.pusher, str(source), project)
+        return await rehearse(self.client, self.pusher, str(source), project)
 
     def _merged_already(self, there: PullRequestSeen, into: str) -> Merged:
         if there.state == "closed":
@@ -142,7 +142,7 @@ class GitHubForge:
 
     async def _refuse_protected(self, repository: Repository, branch: str) -> None:
         """Refuse a protected branch, even if an administrator's token could write it."""
-        if why := await ruled_out(self.desk, repository, branch):
+        if why := await ruled_out(self.client, repository, branch):
             raise Refused(
                 f"{branch} is protected in {repository} on {self.name}: {why}.",
                 hint="Let agent/* be written (branch protection or rulesets of the repository), then resume the job.",
@@ -150,7 +150,9 @@ class GitHubForge:
 
     async def _existing(self, repository: Repository, branch: str) -> dict[str, Any] | None:
         """Find the branch's pull request: the open one, else the newest."""
-        answer, pulls = await self.desk.pages(repository.at("pulls"), head=f"{repository.owner}:{branch}", state="all")
+        answer, pulls = await self.client.pages(
+            repository.at("pulls"), head=f"{repository.owner}:{branch}", state="all"
+        )
         if not answer.good:
             raise refusal(self.name, str(repository), "read pull requests", answer)
         ours = [pull_in(self.name, pull) for pull in pulls if branch_of(pull) == branch]
@@ -163,7 +165,7 @@ class GitHubForge:
             if found is None:
                 raise Unknown(f"{place.branch} has no pull request on {self.name}.", hint="Open one there.")
             place = place.model_copy(update={"number": found["number"]})
-        answer = await self.desk.ask("GET", repository.at("pulls", str(place.number)))
+        answer = await self.client.ask("GET", repository.at("pulls", str(place.number)))
         if not answer.good:
             raise refusal(self.name, str(repository), "read the pull request", answer)
         return pull_in(self.name, answer.body)
@@ -189,7 +191,7 @@ class GitHubForge:
             "base": wanted.place.into,
             "draft": draft,
         }
-        return await self.desk.ask("POST", repository.at("pulls"), body)
+        return await self.client.ask("POST", repository.at("pulls"), body)
 
     def _unopened(self, repository: Repository, place: PullRequestPlace, answer: GitHubAnswer) -> MidwatchError:
         if answer.status == 422 and complains_about(answer.body, "base"):
@@ -203,8 +205,8 @@ class GitHubForge:
         """Ask both kinds of checks; a token that may not read one kind sees the other."""
         if not commit:
             return "none"
-        ran, runs = await self.desk.pages(repository.at("commits", commit, "check-runs"), "check_runs")
-        combined = await self.desk.ask("GET", repository.at("commits", commit, "status"), per_page=100)
+        ran, runs = await self.client.pages(repository.at("commits", commit, "check-runs"), "check_runs")
+        combined = await self.client.ask("GET", repository.at("commits", commit, "status"), per_page=100)
         return judged(runs if ran.good else (), combined.body if combined.good else None)
 
 

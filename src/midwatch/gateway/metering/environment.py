@@ -34,7 +34,7 @@ def base_url(grant: Grant) -> str:
 def environment(grant: Grant) -> dict[str, str]:
     """The variables; exactly one credential, of the kind of the real one."""
     name, kind = grant.provider.name, grant.credential.kind
-    told = dict.fromkeys(_BASES[name], base_url(grant))
+    result = dict.fromkeys(_BASES[name], base_url(grant))
     # A program needs some key even where the model needs none.
     variable = _KEYS.get((name, kind)) or _KEYS[name, "api_key"]
-    return {**told, variable: grant.placeholder}
+    return {**result, variable: grant.placeholder}

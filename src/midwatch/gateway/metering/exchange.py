@@ -219,8 +219,8 @@ class Exchange:
 
     def _model(self, state: ExchangeState) -> str:
         """Use the provider's name for the model that answered, where there is a price for it."""
-        told = state.counter.model
-        return told if told and self._services.prices.knows(self._grant.provider, told) else state.asked.model
+        result = state.counter.model
+        return result if result and self._services.prices.knows(self._grant.provider, result) else state.asked.model
 
     def _usd(self, model: str, usage: TokenUsage) -> int:
         if self._grant.credential.free or not usage.total:

@@ -52,7 +52,7 @@ class ExchangeState:
         usage = self.counter.usage
         if not self.asked.paid:
             return usage
-        if not self.counter.told_input:
+        if not self.counter.reported_input:
             usage = usage.guessing(input=self.asked.input_guess)
         if self.abandoned and not usage.output:
             usage = usage.guessing(output=self._unseen())

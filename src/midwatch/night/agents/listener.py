@@ -32,7 +32,7 @@ from midwatch.terms.signals import Claimed, Signal, SignalKind, SignalState
 from midwatch.views.text.plain import harmless
 
 LOOK_SECONDS = 1.0
-MOST_ERRORS_TOLD = 3
+MOST_ERRORS_REPORTED = 3
 log = logging.getLogger("midwatch.signals")
 OWED = (SignalState.OPEN, SignalState.ANSWERED)
 
@@ -164,19 +164,19 @@ class Listener:
 
     def _refused(self, seen: SignalSeen) -> tuple[Event, ...]:
         text = f"Job {self._job.number}: {seen.refused}"
-        told = self._notice(NoticeKind.ROUTINE, text)
+        result = self._notice(NoticeKind.ROUTINE, text)
         if seen.says is not SignalKind.NEEDS_INPUT:
-            return seen, told
+            return seen, result
         answer = f"{seen.refused} {agent_questions.NOBODY}"
-        return seen, SignalAnswered(signal=seen.signal, job=seen.job, answer=answer, by="midwatch"), told
+        return seen, SignalAnswered(signal=seen.signal, job=seen.job, answer=answer, by="midwatch"), result
 
     async def _followed(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
         match said.kind:
             case SignalKind.ERROR:
                 cause = classify(f"{said.text}\n{said.detail}").value
                 text = f"Job {self._job.number} ({self._job.title}) reports a problem: {said.text}"
-                told = (self._notice(await self._trouble(), text),) if self._night.settings().notices.on_error else ()
-                return seen.model_copy(update={"cause": cause}), *told
+                result = (self._notice(await self._trouble(), text),) if self._night.settings().notices.on_error else ()
+                return seen.model_copy(update={"cause": cause}), *result
             case SignalKind.COMPLETED:
                 return (seen,)
             case SignalKind.NEEDS_INPUT:
@@ -185,8 +185,8 @@ class Listener:
     async def _trouble(self) -> NoticeKind:
         """Only a job's first errors may use the day's message budget: an agent can report any number of them."""
         before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.ERROR)
-        told = [one for one in before if not one.refused]
-        return NoticeKind.ERROR if len(told) < MOST_ERRORS_TOLD else NoticeKind.ROUTINE
+        result = [one for one in before if not one.refused]
+        return NoticeKind.ERROR if len(result) < MOST_ERRORS_REPORTED else NoticeKind.ROUTINE
 
     async def _asked(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
         before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.NEEDS_INPUT)
@@ -225,15 +225,15 @@ class Listener:
             await over.wait()
 
     async def _settled(self, name: str) -> None:
-        bell, stop = self._night.wake_ups.of(name), self._night.wake_ups.of(self._job.id)
+        wake_up, stop = self._night.wake_ups.of(name), self._night.wake_ups.of(self._job.id)
         try:
             while not stop.is_set():
                 ask = await self._night.records.get(AskRow, name)
                 if ask.state is not AskState.OPEN:
                     return await agent_questions.settled(self._night.journal, self._night.records, ask)
-                await first_of(bell, stop)
+                await first_of(wake_up, stop)
         finally:
-            self._night.wake_ups.put_away(name, bell)
+            self._night.wake_ups.put_away(name, wake_up)
 
     async def _lay(self, row: SignalRow) -> None:
         if row.state is SignalState.ANSWERED:

@@ -83,7 +83,7 @@ def _resolved(ids: Ids, job: JobRow, signal: str, known: KnownAnswer, verdict: V
     if verdict.outcome is not GateOutcome.EXECUTE_AND_TELL:
         return (answered,)
     text = f"Job {job.number} asked; {known.where} has the answer: {known.answer}"
-    return answered, _notice(ids, job, tier_of(NoticeKind.ACT_TOLD), text)
+    return answered, _notice(ids, job, tier_of(NoticeKind.ACT_REPORTED), text)
 
 
 def _ask(night: Night, job: JobRow, said: Signal, known: KnownAnswer | None) -> AskOpened:

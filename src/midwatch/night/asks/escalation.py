@@ -42,11 +42,11 @@ async def guidance(
     question = _question(job, failures_of(own, job.work_item, since))
     opened = ask_about(night, job, kind, f"{question} {within(SILENCE[kind], minutes)}", (GO_ON, STOP), minutes)
     loudest = min(tier, tier_of(NoticeKind.CRITICAL_GUIDANCE if critical else NoticeKind.NEEDS_INPUT))
-    told = NoticeRaised(
+    notice = NoticeRaised(
         notice=night.ids.new("ntc"), session=job.session, tier=loudest, text=question, subject=opened.ask
     )
     holds = critical and not session.paused
-    return opened, told, *((SessionPaused(session=session.id, why=CAPPED),) if holds else ())
+    return opened, notice, *((SessionPaused(session=session.id, why=CAPPED),) if holds else ())
 
 
 def _ordered(session: SessionRow) -> frozenset[str]:

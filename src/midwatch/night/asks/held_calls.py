@@ -65,13 +65,13 @@ class Asking:
         ask, due = await self._opened(question, why)
         self._held.add(ask)
         left = night.clock.real_seconds(max(0.0, (due - night.clock.now()).total_seconds()))
-        bell = night.wake_ups.of(ask)
+        wake_up = night.wake_ups.of(ask)
         try:
             async with self._room.waiting(timedelta(seconds=left) + SLACK):
-                return await self._settled(ask, bell, stop)
+                return await self._settled(ask, wake_up, stop)
         finally:
             self._held.discard(ask)
-            night.wake_ups.put_away(ask, bell)
+            night.wake_ups.put_away(ask, wake_up)
 
     async def _asked(self, question: str, *states: AskState) -> list[AskRow]:
         found = await self._night.records.find(
@@ -102,17 +102,17 @@ class Asking:
             shown_hash=digest(question),
         )
         opened = AskOpened(ask=night.ids.new("ask"), session=self._job.session, draft=draft, due_at=due)
-        told = NoticeRaised(
+        notice = NoticeRaised(
             notice=night.ids.new("ntc"),
             session=self._job.session,
             tier=tier_of(NoticeKind.PLAN_READY),
             text=question if len(question) <= LONGEST_NOTICE else f"{question[:LONGEST_NOTICE]}…",
             subject=opened.ask,
         )
-        await night.journal.record(opened, told)
+        await night.journal.record(opened, notice)
         return opened.ask, due
 
-    async def _settled(self, ask: str, bell: asyncio.Event, stop: asyncio.Event) -> HeldAnswer:
+    async def _settled(self, ask: str, wake_up: asyncio.Event, stop: asyncio.Event) -> HeldAnswer:
         while True:
             try:
                 row = await self._night.records.get(AskRow, ask)
@@ -126,7 +126,7 @@ class Asking:
             if stop.is_set():
                 await withdraw(self._night.journal, row, "the job was stopped")
                 continue
-            await first_of(bell, stop)
+            await first_of(wake_up, stop)
 
 
 async def withdraw(journal: Journal, ask: AskRow, why: str) -> None:
@@ -145,17 +145,17 @@ def _agreed(row: AskRow) -> bool:
     return row.state is AskState.ANSWERED and agrees(row.answer)
 
 
-async def first_of(*bells: asyncio.Event) -> None:
+async def first_of(*events: asyncio.Event) -> None:
     """Wait until one of the events is set, or until the next look is due."""
-    rung = asyncio.Event()
+    fired = asyncio.Event()
 
-    async def hear(bell: asyncio.Event) -> None:
-        await bell.wait()
-        rung.set()
+    async def hear(wake_up: asyncio.Event) -> None:
+        await wake_up.wait()
+        fired.set()
 
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(LOOK_SECONDS), asyncio.TaskGroup() as group:
-            hearing = [group.create_task(hear(bell)) for bell in bells]
-            await rung.wait()
+            hearing = [group.create_task(hear(wake_up)) for wake_up in events]
+            await fired.wait()
             for one in hearing:
                 one.cancel()

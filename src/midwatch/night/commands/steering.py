@@ -11,7 +11,7 @@ from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import place_of
 from midwatch.night.jobs.attempt import halt
-from midwatch.night.jobs.resume import goes_on_at, take_up
+from midwatch.night.jobs.resume import resume_stage, take_up
 from midwatch.night.recovery.waits import held_by_us
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.timers import call_round
@@ -83,7 +83,7 @@ async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
             f"Job {job.number} has already delivered: pull request {opened[-1].number} is {opened[-1].state}.",
             hint=f"Look at it: midwatch job diff {job.number}",
         )
-    session, stage = await night.records.get(SessionRow, job.session), await goes_on_at(night.records, job)
+    session, stage = await night.records.get(SessionRow, job.session), await resume_stage(night.records, job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
             f"{session.called} is over, and job {job.number} had no approved plan yet.",

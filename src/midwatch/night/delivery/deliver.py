@@ -139,14 +139,14 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
         raise Stale("There is no pull request to report.")
     why = f"Only a draft: {rows[-1].title}" if rows[-1].draft else rows[-1].title
     ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=why)
-    told = NoticeRaised(
+    notice = NoticeRaised(
         notice=night.ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.PULL_REQUEST_READY),
         text=ready_text(job, rows[-1], night.clock.now()),
         subject=job.id,
     )
-    return (ended, told) if night.settings().notices.on_complete else (ended,)
+    return (ended, notice) if night.settings().notices.on_complete else (ended,)
 
 
 async def may_leave(night: Night, job: JobRow) -> Verdict:

@@ -91,29 +91,29 @@ class ForgeWatch:
 
     def __init__(self, night: Night) -> None:
         self._night = night
-        self._bell = asyncio.Event()
+        self._wake_up = asyncio.Event()
         self._due: dict[str, datetime] = {}
         self._pause: dict[str, timedelta] = {}
-        self._rung: dict[str, datetime] = {}
+        self._woken: dict[str, datetime] = {}
 
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
-            self._bell.clear()  # before looking, so that a wake-up during the look is kept
+            self._wake_up.clear()  # before looking, so that a wake-up during the look is kept
             wait = await self.look_around()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):
-                    await self._bell.wait()
+                    await self._wake_up.wait()
 
-    async def ring(self, forge: str) -> None:
+    async def wake_now(self, forge: str) -> None:
         """Note that a forge may have news: its pull requests are due now, or soon if it sent a webhook just before."""
         now = self._night.clock.now()
-        last = self._rung.get(forge, now - APART)
-        due = self._rung[forge] = last if last > now else max(now, last + APART)
+        last = self._woken.get(forge, now - APART)
+        due = self._woken[forge] = last if last > now else max(now, last + APART)
         for row in await self._night.records.find(PullRequestRow, state="open", forge=forge):
             self._due[row.id] = min(due, self._due.get(row.id, due))
             self._pause.pop(row.id, None)
-        self._bell.set()
+        self._wake_up.set()
 
     async def look_around(self) -> float:
         """Read every pull request that is due; return the real seconds until the next."""

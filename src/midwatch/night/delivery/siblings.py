@@ -77,5 +77,5 @@ def worded(body: str, company: tuple[Sibling, ...]) -> str:
     head, trailer, rest = body.rpartition(TAIL)
     if not trailer:
         head, rest = body, ""
-    told = "\n".join(f"- {tamed(_line(one))}" for one in company)
-    return f"{head.partition(MARK)[0]}{MARK}{told}{trailer}{rest}"
+    text = "\n".join(f"- {tamed(_line(one))}" for one in company)
+    return f"{head.partition(MARK)[0]}{MARK}{text}{trailer}{rest}"

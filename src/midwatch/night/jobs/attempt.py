@@ -42,7 +42,7 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     if job.state.over or job.state is JobState.WAITING or job.stage is not stage or attempt < job.attempt:
         return  # done already, by an attempt before a crash; a waiting job is woken by JobWoken
     epoch = job.epoch + 1
-    bell = night.wake_ups.of(job.id)  # before the claim: a stop right after it must find this event
+    wake_up = night.wake_ups.of(job.id)  # before the claim: a stop right after it must find this event
     hung = True
     try:
         if not await _claimed(night, job, stage, attempt):
@@ -54,9 +54,9 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         await milestones.stage_begins(night, job)
         events, met = await _done(night, job, stage)
     finally:
-        stopped = bell.is_set()
+        stopped = wake_up.is_set()
         if hung:
-            night.wake_ups.put_away(job.id, bell)
+            night.wake_ups.put_away(job.id, wake_up)
     if await _written_down(night, job, events, met, stopped=stopped):
         await withdraw_calls(night.journal, night.records, job.id)
         if (await night.records.get(JobRow, job.id)).state.over:

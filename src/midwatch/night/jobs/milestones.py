@@ -77,11 +77,11 @@ def _told(night: Night, job: JobRow, stone: MilestoneReached) -> tuple[Event, ..
     if not night.settings().notices.on_progress_milestones:
         return ()
     text = f"Job {job.number} ({job.title}): {stone.text}."
-    told = NoticeRaised(
+    notice = NoticeRaised(
         notice=night.ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.MILESTONE),
         text=text,
         subject=job.id,
     )
-    return (told,)
+    return (notice,)

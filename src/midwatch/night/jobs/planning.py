@@ -48,7 +48,7 @@ async def plan(night: Night, job: JobRow) -> Events:
     return planned, *await _ask(night, job, contract, planned, wrong)
 
 
-async def ask_anew(night: Night, job_id: str) -> None:
+async def ask_again(night: Night, job_id: str) -> None:
     """Open the ask for a plan that waits for approval, if no such ask is open."""
     job = await night.records.get(JobRow, job_id)
     if job.stage is not Stage.APPROVE or job.state is not JobState.WAITING or job.plan is None:
@@ -96,11 +96,11 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
     )
     due = night.clock.now() + timedelta(minutes=minutes) if silence is not Silence.WAITS else None
     opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
-    told = NoticeRaised(
+    notice = NoticeRaised(
         notice=night.ids.new("ntc"),
         session=job.session,
         tier=tier_of(NoticeKind.PLAN_READY),
         text=draft.question,
         subject=opened.ask,
     )
-    return (opened, told) if settings.notices.on_plan_ready else (opened,)
+    return (opened, notice) if settings.notices.on_plan_ready else (opened,)

@@ -38,14 +38,14 @@ async def take_up(
     return (started, created), job
 
 
-async def goes_on_at(records: Records, job: JobRow) -> Stage:
+async def resume_stage(records: Records, job: JobRow) -> Stage:
     """Return where to resume: finished work is bundled again, an approved plan is executed, the rest starts over."""
     if job.done is not None and job.stage not in {Stage.EXECUTE, Stage.BUNDLE, Stage.QUARANTINE}:
         return Stage.BUNDLE
     if job.stage is Stage.BUNDLE and job.bundle is None:
         # It may have been created to bundle finished work, and ended before it did.
         former = await followed(records, job)
-        if former and await goes_on_at(records, former[0]) is Stage.BUNDLE:
+        if former and await resume_stage(records, former[0]) is Stage.BUNDLE:
             return Stage.BUNDLE
     return Stage.EXECUTE if job.approved_by and job.plan is not None else Stage.MIRROR
 

@@ -17,7 +17,7 @@ from midwatch.terms.records import ActRow, JobRow
 
 BOXED = "time_box"
 """The cause of a job that was ended by its time box."""
-LONGEST_TOLD = 300
+LONGEST_TEXT = 300
 
 
 async def box_opened(night: Night, job: JobRow, epoch: int) -> tuple[Event, ...]:
@@ -83,7 +83,7 @@ async def stopped_well(night: Night, job: JobRow) -> tuple[Event, ...]:
     )
     if job.boxed_at is None:
         return (ended,)
-    said = " ".join(words.split())[-LONGEST_TOLD:]
+    said = " ".join(words.split())[-LONGEST_TEXT:]
     last = f" Last words: {said}" if said else ""
     text = f"Job {job.number} ({job.title}) used up its time box at {job.stage.said}; its work is kept.{last}"
     return ended, notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text)

@@ -14,7 +14,7 @@ from midwatch.rules.budget.time_boxes import time_left
 from midwatch.terms.records import JobRow, TimerRow
 
 
-def bell_of(job: str, epoch: int) -> str:
+def wake_up_key(job: str, epoch: int) -> str:
     """Return the name of the wake-up event for the warning of one attempt."""
     return f"warned:{job}:{epoch}"
 
@@ -27,8 +27,8 @@ class TimeLeft:
         self._job = job
         self._room = room
         self._key = f"time_left:{job.id}:{room.epoch}"
-        self._name = bell_of(job.id, job.epoch)
-        self._bell = night.wake_ups.of(self._name)  # before the first look, so that a later warning wakes it
+        self._name = wake_up_key(job.id, job.epoch)
+        self._wake_up = night.wake_ups.of(self._name)  # before the first look, so that a later warning wakes it
         self._turn = asyncio.Lock()
         self._looked = False
         self._laid = False
@@ -36,7 +36,7 @@ class TimeLeft:
 
     async def look(self) -> None:
         """Look whether the job was warned: once at the start, then at each wake-up."""
-        if not self._looked or self._bell.is_set():
+        if not self._looked or self._wake_up.is_set():
             await self._once()
             self._looked = True
 
@@ -79,11 +79,11 @@ class TimeLeft:
 
     def end(self) -> None:
         """Stop waiting for the warning."""
-        self._night.wake_ups.put_away(self._name, self._bell)
+        self._night.wake_ups.put_away(self._name, self._wake_up)
 
     async def _told(self, how: Literal["file", "call"], words: str, key: str) -> None:
-        told = SignalPassed(job=self._job.id, epoch=self._job.epoch, signals=(), how=how, text=words)
-        await self._night.journal.record(told, key=key)
+        result = SignalPassed(job=self._job.id, epoch=self._job.epoch, signals=(), how=how, text=words)
+        await self._night.journal.record(result, key=key)
 
     async def _words(self) -> str:
         """Return the warning's text; empty if the job is not warned, or already stops."""

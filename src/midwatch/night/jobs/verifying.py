@@ -6,7 +6,7 @@ from midwatch.night.agents.assignment import wall_of
 from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import contract_of
 from midwatch.ports.workspace import JobPlace, ProofRequest
-from midwatch.rules.checks.check_runs import DOUBTS, carry_on, failing, may_mend, to_mend
+from midwatch.rules.checks.check_runs import DOUBTS, carry_on, failing, may_repair, to_repair
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import JobRow
 
@@ -36,7 +36,7 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
     )
     proof = carry_on(job.proof, await night.proofs.prove(request))
     # A person repairs interactive work, not the agent.
-    repair = not job.by_hand and may_mend(proof, each=execution.repair_rounds, rounds=job.repairs)
+    repair = not job.by_hand and may_repair(proof, each=execution.repair_rounds, rounds=job.repairs)
     return JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair)
 
 
@@ -49,7 +49,7 @@ def claims_of(job: JobRow) -> tuple[str, ...]:
 
 def failure_text(proof: Proof, *, each: int) -> str:
     """Return the text about what to fix: the output of each failure, and the doubts about the change."""
-    wanted = to_mend(proof, each=each)
+    wanted = to_repair(proof, each=each)
     delivered = {one.command: one for one in proof.delivered}
     pieces = []
     for one in failing(proof):
@@ -59,6 +59,6 @@ def failure_text(proof: Proof, *, each: int) -> str:
             how = "\n(with the project's own tests and settings restored)" if fooled else ""
             pieces.append(f"$ {one.command}{how}\n{one.tail}")
     if DOUBTS in wanted or (pieces and proof.grave):
-        told = "\n".join(f"- {doubt.text}" for doubt in proof.grave)
-        pieces.append(f"Found in the change, to be reverted:\n{told}")
+        text = "\n".join(f"- {doubt.text}" for doubt in proof.grave)
+        pieces.append(f"Found in the change, to be reverted:\n{text}")
     return "\n\n".join(pieces)

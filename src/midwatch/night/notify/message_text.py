@@ -15,30 +15,30 @@ LONGEST_LISTED = 200
 
 
 async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple[str, str]:
-    told = {one.id: one for one in await night.records.find(NoticeRow, id=tuple(row.notice for row in rows))}
-    reports = await _reports(night.records, tuple(told.values()))
+    result = {one.id: one for one in await night.records.find(NoticeRow, id=tuple(row.notice for row in rows))}
+    reports = await _reports(night.records, tuple(result.values()))
     ordered = sorted(rows, key=lambda row: (row.tier, row.created_at, row.notice))
-    small = [row for row in ordered if told[row.notice].subject not in reports and _listed(row)]
+    small = [row for row in ordered if result[row.notice].subject not in reports and _listed(row)]
     full = [row for row in ordered if row not in small]
     most = night.settings().notices.digest_max_characters
     texts = [
-        push_form(reports[told[row.notice].subject].brief, most)
-        if told[row.notice].subject in reports
-        else told[row.notice].text
+        push_form(reports[result[row.notice].subject].brief, most)
+        if result[row.notice].subject in reports
+        else result[row.notice].text
         for row in full
     ]
-    listed = [_short(told[row.notice].text) for row in small]
+    listed = [_short(result[row.notice].text) for row in small]
     if listed:
         texts.append(batch_text(listed[:MOST_LISTED]) + _left_out(len(listed)))
     urgent = any(row.tier == Tier.URGENT for row in full)
     # Most of these texts contain words of agents or repositories; only the forge's address becomes a link.
-    links = await _links(night.records, tuple(told.values()))
+    links = await _links(night.records, tuple(result.values()))
     said = [unlinked(text, links) for text in texts]
     return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*said, *([note] if note else [])])
 
 
-async def _links(records: Records, told: Sequence[NoticeRow]) -> tuple[str, ...]:
-    subjects = tuple(one.subject for one in told if one.subject)
+async def _links(records: Records, result: Sequence[NoticeRow]) -> tuple[str, ...]:
+    subjects = tuple(one.subject for one in result if one.subject)
     if not subjects:
         return ()
     rows = (
@@ -48,8 +48,8 @@ async def _links(records: Records, told: Sequence[NoticeRow]) -> tuple[str, ...]
     return tuple(row.url for row in rows)
 
 
-async def _reports(records: Records, told: Sequence[NoticeRow]) -> dict[str, ReportRow]:
-    subjects = tuple(one.subject for one in told if one.subject)
+async def _reports(records: Records, result: Sequence[NoticeRow]) -> dict[str, ReportRow]:
+    subjects = tuple(one.subject for one in result if one.subject)
     return {row.id: row for row in await records.find(ReportRow, id=subjects)} if subjects else {}
 
 

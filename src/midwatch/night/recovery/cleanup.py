@@ -30,8 +30,8 @@ async def end_orphans(night: Night) -> int:
         gone = await night.rooms.clear_out(job_id, grace(night))
         log.warning("job %s, attempt %s was still running: %s", job_id, epoch, why)
         found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
-        told = (_notice(night.ids, job, why),) if job is not None else ()
-        await night.journal.record(found, *told, key=f"orphan:{job_id}:{epoch}")
+        result = (_notice(night.ids, job, why),) if job is not None else ()
+        await night.journal.record(found, *result, key=f"orphan:{job_id}:{epoch}")
         ended += 1
     return ended
 

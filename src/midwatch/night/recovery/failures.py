@@ -22,7 +22,7 @@ OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
 """Stages in which a refusal comes from a forge, not from an agent or from Midwatch."""
 AT_WORK = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
 """Stages in which an agent runs; in any other stage its last output is about something else."""
-TOLD_OUTSIDE = {cause for cause, remedy in CAUSES.items() if remedy.act not in {NextAct.RESTART, NextAct.AGAIN}} | {
+REPORTED_OUTSIDE = {cause for cause, remedy in CAUSES.items() if remedy.act not in {NextAct.RESTART, NextAct.AGAIN}} | {
     Cause.CONFLICT
 }
 """Causes that a forge's refusal may have; a forge cannot decide that the work is wrong."""
@@ -62,7 +62,7 @@ def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
         return Cause.AUTH
     if isinstance(error, Refused):
         theirs = job.stage in OUTSIDE and not isinstance(error, Stale)
-        return (said if said in TOLD_OUTSIDE else Cause.AUTH) if theirs else Cause.LOGIC
+        return (said if said in REPORTED_OUTSIDE else Cause.AUTH) if theirs else Cause.LOGIC
     return Cause.TRANSIENT if isinstance(error, Away) else None
 
 

@@ -69,8 +69,8 @@ async def _unclosed(records: Records, late: datetime) -> list[QueuedWork]:
 async def _untold(records: Records, late: datetime) -> list[QueuedWork]:
     """Find nights that are over and have no brief."""
     over = await records.find(SessionRow, state=(SessionState.DEBRIEF, SessionState.ENDED))
-    told = {report.session for report in await records.find(ReportRow)}
-    lost = [one for one in over if _before(one.debrief_at, late) and one.id not in told]
+    result = {report.session for report in await records.find(ReportRow)}
+    lost = [one for one in over if _before(one.debrief_at, late) and one.id not in result]
     return [QueuedWork("debrief", {"session": session.id}) for session in lost]
 
 

@@ -64,8 +64,8 @@ async def _wait_for(
             night, job, f"{why} Resume it then: midwatch job resume {job.number}", "limit", headline=why
         )
     why = f"{error.message} It resumes at {at}."
-    told = notice(night.ids, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
-    return waits(job, why, "limit", until=until, attempt=attempt), told
+    result = notice(night.ids, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
+    return waits(job, why, "limit", until=until, attempt=attempt), result
 
 
 async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
@@ -117,8 +117,8 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
     )
     silence = within(SILENCE[AskKind.SPEND], minutes)
     opened = ask_about(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
-    told = notice(night.ids, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
-    return waits(job, error.message, BUDGET), opened, told
+    result = notice(night.ids, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
+    return waits(job, error.message, BUDGET), opened, result
 
 
 async def _more(night: Night, job: JobRow) -> Amount:

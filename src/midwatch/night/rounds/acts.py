@@ -10,7 +10,7 @@ from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, S
 from midwatch.night.commands.job_start import start_events
 from midwatch.night.context import Night
 from midwatch.night.delivery.wording import within
-from midwatch.night.jobs.resume import goes_on_at, take_up
+from midwatch.night.jobs.resume import resume_stage, take_up
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
 from midwatch.ports.clock import Ids
@@ -29,7 +29,7 @@ from midwatch.terms.records import ActRow, JobRow, SessionRow
 from midwatch.terms.trust import GateOutcome, Verdict
 
 SPIN = "gate.spin"
-Hand = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
+ActHandler = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
 
 
 async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> None:
@@ -43,14 +43,14 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
     verdict = judge(proposal, facts)
     key = f"act:{act.id}:ended"
     because = (act.judged_seq,)
-    hand = HANDS.get(act.proposal.kind)
-    if not verdict.outcome.acts or hand is None:
+    handler = ACT_HANDLERS.get(act.proposal.kind)
+    if not verdict.outcome.acts or handler is None:
         code, why = verdict.first.code, verdict.first.text
         if verdict.outcome.acts:
             code, why = "acts.no_tool", f"No tool for {act.proposal.kind.value} exists yet."
         await night.journal.record(ActEnded(act=act.id, end="refused", text=why, code=code), key=key, because=because)
         return
-    events, result = await hand(night, world, act)
+    events, result = await handler(night, world, act)
     words = in_words(act.proposal, world.name_of(act.proposal.project))
     events.append(ActEnded(act=act.id, end="done", text=words, result=result))
     if verdict.outcome is GateOutcome.EXECUTE_AND_TELL:
@@ -99,11 +99,11 @@ async def ask_first(night: Night, act_id: str) -> None:
         project=act.proposal.project,
     )
     opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
-    told = NoticeRaised(
+    notice = NoticeRaised(
         notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=draft.question, subject=opened.ask
     )
     if await night.journal.known(f"act:{act.id}:asked") is None:
-        await night.journal.record(opened, told, key=f"act:{act.id}:asked", because=(act.judged_seq,))
+        await night.journal.record(opened, notice, key=f"act:{act.id}:asked", because=(act.judged_seq,))
 
 
 async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
@@ -114,7 +114,7 @@ async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Start again after a job ended, as a job that names the former; if the work was fine, continue it instead."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
-    if tried and (why := await _goes_on_why(night, tried[-1])):
+    if tried and (why := await _resume_reason(night, tried[-1])):
         return await _go_on(night.ids, night.records, act, tried[-1], why)
     events, result = await _start(night, world, act)
     renewed = [
@@ -124,9 +124,9 @@ async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event]
     return renewed, result
 
 
-async def _goes_on_why(night: Night, last: JobRow) -> str:
+async def _resume_reason(night: Night, last: JobRow) -> str:
     """Say why a job is continued where it ended; empty if the work starts over."""
-    if await goes_on_at(night.records, last) is Stage.MIRROR:
+    if await resume_stage(night.records, last) is Stage.MIRROR:
         return ""
     if boxed(last):
         return "continues in a new time box"
@@ -137,7 +137,7 @@ async def _goes_on_why(night: Night, last: JobRow) -> str:
 
 async def _go_on(ids: Ids, records: Records, act: ActRow, former: JobRow, why: str) -> tuple[list[Event], str]:
     """Start a job that continues with the kept checkout, plan and conversation."""
-    stage = await goes_on_at(records, former)
+    stage = await resume_stage(records, former)
     created, job = await take_up(ids, records, former, stage, act=act.id)
     events: list[Event] = [
         *created,
@@ -189,7 +189,7 @@ async def _nothing(_: Night, __: World, ___: ActRow) -> tuple[list[Event], str]:
     return [], ""
 
 
-HANDS: dict[ActKind, Hand] = {
+ACT_HANDLERS: dict[ActKind, ActHandler] = {
     ActKind.START: _start,
     ActKind.RESTART: _restart,
     ActKind.STOP: _stop,

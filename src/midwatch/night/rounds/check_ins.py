@@ -78,10 +78,10 @@ def _standing(world: World) -> str:
     return f"{text} {of_money} and {many(tokens.spent)} of {many(tokens.limit or 0)} tokens are spent."
 
 
-def _marks(world: World, told: Iterable[CheckInRow]) -> list[tuple[str, int]]:
+def _marks(world: World, result: Iterable[CheckInRow]) -> list[tuple[str, int]]:
     """Return the shares of a limit that are passed and that no check-in of this night has reported yet."""
     wanted = {*world.settings.checkins.budget_percents, world.settings.limits.alert_percent}
-    known = {part for row in told for part in row.trigger.split(", ")}
+    known = {part for row in result for part in row.trigger.split(", ")}
     return [
         (name, mark)
         for name in PURSES

@@ -62,8 +62,8 @@ def find_doubts(facts: WorkFacts) -> tuple[Doubt, ...]:
         if file.kind is FileKind.TEST and file.before is not None and file.after is not None:
             found += _weakened(facts, file)
         elif file.kind is FileKind.SNAPSHOT and file.before is not None:
-            told = "overwrites" if file.after is not None else "deletes"
-            found.append(_doubt("snapshot", f"It {told} the recorded snapshot {file.path}.", file))
+            text = "overwrites" if file.after is not None else "deletes"
+            found.append(_doubt("snapshot", f"It {text} the recorded snapshot {file.path}.", file))
         found += tampering.find(file.path, file.kind.value, (file.before, file.after), allowed=file.allowed)
     found += _edited(facts)
     found += _fewer(facts)

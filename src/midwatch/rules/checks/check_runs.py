@@ -80,8 +80,8 @@ def failing(proof: Proof) -> Results:
 
 def judge_proof(before: Results, delivered: Results, restored: Results, doubts: Iterable[Doubt] = ()) -> Proof:
     """Say what three runs prove; green only as delivered, not with the base's own check files, counts as red."""
-    told = tuple(doubts)
-    proof = Proof(before=before, delivered=delivered, restored=restored, doubts=told)
+    result = tuple(doubts)
+    proof = Proof(before=before, delivered=delivered, restored=restored, doubts=result)
     return proof.model_copy(update={"verdict": _verdict(proof)})
 
 
@@ -125,7 +125,7 @@ def carry_on(earlier: Proof | None, proof: Proof) -> Proof:
     return proof.model_copy(update={"tried": tried})
 
 
-def may_mend(proof: Proof, *, each: int, rounds: int) -> bool:
+def may_repair(proof: Proof, *, each: int, rounds: int) -> bool:
     """Whether another round follows: some failure has rounds left, and all of them together are bounded."""
     failures = failures_of(proof)
     had = {one.failure: one.rounds for one in proof.tried}
@@ -133,7 +133,7 @@ def may_mend(proof: Proof, *, each: int, rounds: int) -> bool:
     return rounds < most and any(had.get(failure, 0) < each for failure in failures)
 
 
-def to_mend(proof: Proof, *, each: int) -> tuple[str, ...]:
+def to_repair(proof: Proof, *, each: int) -> tuple[str, ...]:
     """Name the failures that have rounds left; the prompt of the next round is about them."""
     had = {one.failure: one.rounds for one in proof.tried}
     return tuple(failure for failure in failures_of(proof) if had.get(failure, 0) < each)

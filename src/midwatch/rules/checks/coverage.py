@@ -54,13 +54,13 @@ def _reader(report: str, text: str) -> Callable[[str], Lines]:
 
 
 def _json(text: str) -> Lines:
-    told = json.loads(text)
-    if "files" in told:
+    result = json.loads(text)
+    if "files" in result:
         return {
             path: {**dict.fromkeys(one["executed_lines"], True), **dict.fromkeys(one["missing_lines"], False)}
-            for path, one in told["files"].items()
+            for path, one in result["files"].items()
         }
-    return {path: dict(_statements(one)) for path, one in told.items()}
+    return {path: dict(_statements(one)) for path, one in result.items()}
 
 
 def _statements(one: dict[str, dict[str, dict[str, dict[str, int]]]]) -> Iterator[tuple[int, bool]]:

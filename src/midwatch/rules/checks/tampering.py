@@ -58,7 +58,7 @@ _MARKS = (
     _Mark("pretends", _PRETENDS, "It writes a test tool's own summary in {path}.", ("code", "config")),
     _Mark("leaves_early", _LEAVES, "It ends the program from inside {path} before a test can fail.", _ANY),
 )
-_ONLY_TOLD = frozenset({_MAY_RECOGNISE})
+_ONLY_REPORTED = frozenset({_MAY_RECOGNISE})
 _WORDS_ONLY = re.compile(r"\.(?:md|rst|txt|adoc|html?|svg|csv)$|(?:^|/)(?:README|CHANGELOG|LICENSE)[^/]*$")
 _SHELL = re.compile(r"\.(?:sh|bash|zsh)$")
 _BEFORE_ALL = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
@@ -81,5 +81,5 @@ def find(path: str, kind: str, texts: tuple[str | None, str | None], *, allowed:
         # A script that no check calls may have its reasons; it is reported all the same.
         aside = mark.pattern is _SWALLOWS and kind == "code" and _SHELL.search(path) is not None
         if (aside or kind in mark.where) and len(mark.pattern.findall(after)) > len(mark.pattern.findall(before)):
-            grave = mark.pattern not in _ONLY_TOLD and not aside and (mark.always or not allowed)
+            grave = mark.pattern not in _ONLY_REPORTED and not aside and (mark.always or not allowed)
             yield Doubt(kind=mark.kind, text=mark.text.format(path=path), path=path, grave=grave)

@@ -235,7 +235,7 @@ def only_agent_refs(entries: Sequence[Entry], _: RecordsSeen) -> Found:
                 yield f"{entry.event.kind} touches {short}", entry.seq
 
 
-def nobody_is_stranded(_: Sequence[Entry], records: RecordsSeen) -> Found:
+def no_job_is_stuck(_: Sequence[Entry], records: RecordsSeen) -> Found:
     """A job that is not over is running, waits for something named, or recovers (X4)."""
     for job in records.jobs:
         standing = standing_of(job, records.asks, records.timers)
@@ -349,7 +349,7 @@ RULES: Final[dict[str, Rule]] = {
     "nothing_outside_a_session": nothing_outside_a_session,
     "newest_epoch_speaks": newest_epoch_speaks,
     "only_agent_refs": only_agent_refs,
-    "nobody_is_stranded": nobody_is_stranded,
+    "no_job_is_stuck": no_job_is_stuck,
     "boxes_have_timers": boxes_have_timers,
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,

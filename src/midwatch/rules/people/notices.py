@@ -27,7 +27,7 @@ class NoticeKind(StrEnum):
     NEEDS_INPUT = "needs_input"
     PLAN_READY = "plan_ready"
     PULL_REQUEST_READY = "pull_request_ready"
-    ACT_TOLD = "act_told"
+    ACT_REPORTED = "act_told"
     TIME_OUT = "time_out"
     CHECK_IN_GUIDANCE = "check_in_guidance"
     CHECK_IN_ALERT = "check_in_alert"

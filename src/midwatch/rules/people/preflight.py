@@ -44,7 +44,7 @@ def bad(text: str, fix: str = "") -> LineResult:
     return LineResult(state=LineState.BAD, text=text, fix=fix)
 
 
-def clone_told(facts: RepositoryFacts) -> LineResult:
+def clone_text(facts: RepositoryFacts) -> LineResult:
     """Say where work would begin, and what it would not see."""
     text = f"Cloned. Work begins at {facts.head[:9]} on {facts.branch}."
     if not facts.dirty:
@@ -56,7 +56,7 @@ def clone_told(facts: RepositoryFacts) -> LineResult:
     )
 
 
-def checks_told(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> LineResult:
+def checks_text(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> LineResult:
     """Say how the project's checks end before any change; a night is judged against that."""
     branch = project.branch
     absent = [(one, tool) for one in results if not one.green and (tool := missing_tool(one))]
@@ -104,7 +104,7 @@ def _how_to_get(tool: str, tail: str, project: str) -> str:
     return f"Let the project's setup install it (midwatch project change {project} --setup ...), or: apt install {name}"
 
 
-def push_told(tried: Iterable[Rehearsed]) -> LineResult:
+def push_text(tried: Iterable[Rehearsed]) -> LineResult:
     """Say whether a delivery would be accepted."""
     lines = list(tried)
     wrong = [one for one in lines if not one.good]
@@ -113,14 +113,14 @@ def push_told(tried: Iterable[Rehearsed]) -> LineResult:
     return bad(" ".join(one.text for one in wrong), " ".join(one.fix for one in wrong if one.fix))
 
 
-def hello_told(agent: AgentSeen, ends_at: datetime) -> LineResult:
+def hello_text(agent: AgentSeen, ends_at: datetime) -> LineResult:
     """Say whether an agent can work tonight."""
     if not agent.ready:
         return bad(f"It cannot work yet. {agent.missing}".strip(), f"midwatch agent login {agent.name}")
     if agent.heard == "limit":
         return _used_up(agent, ends_at)
     if not agent.good:
-        return bad(agent.sentence, _mending(agent))
+        return bad(agent.sentence, _fixing(agent))
     if agent.untested:
         return look(f"{agent.sentence} Its program is {agent.untested}.", f"The tested one: {agent.install}")
     return ok(agent.sentence)
@@ -133,7 +133,7 @@ def _used_up(agent: AgentSeen, ends_at: datetime) -> LineResult:
     return bad(agent.sentence, "Order another agent, or start when the limit has reset.")
 
 
-def _mending(agent: AgentSeen) -> str:
+def _fixing(agent: AgentSeen) -> str:
     login = f"midwatch agent login {agent.name}"
     return {
         "refused": login,
@@ -143,7 +143,7 @@ def _mending(agent: AgentSeen) -> str:
     }.get(agent.heard, f"Try again: midwatch agent test {agent.name}")
 
 
-def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> LineResult | None:
+def quota_text(agent: AgentSeen, limits: Limits, now: datetime) -> LineResult | None:
     """Say what is left of a provider's limits, and whether the orders leave any of it; `now` on the person's clock."""
     known = [one for one in agent.limits if one.remaining is not None]
     if not known:
@@ -159,13 +159,13 @@ def quota_told(agent: AgentSeen, limits: Limits, now: datetime) -> LineResult | 
     return ok(text) if share > LOW else look(text, "Little is left; jobs wait when it is used up.")
 
 
-def way_told(agent: AgentSeen, isolation: Isolation, fix: str) -> LineResult | None:
+def way_text(agent: AgentSeen, isolation: Isolation, fix: str) -> LineResult | None:
     """Say that an agent cannot reach its model from inside the sandbox, where that is so."""
     why = no_way_to_model(agent.name, isolation) if agent.provider else ""
     return bad(why, fix) if why else None
 
 
-def walls_told(
+def walls_text(
     level: Level, isolation: Isolation, agents: Iterable[str], *, forced: bool, why: str, fix: str
 ) -> LineResult:
     """Say how jobs are isolated, and who gets less than the orders give because of it."""
@@ -178,7 +178,7 @@ def walls_told(
     return ok(f"Jobs work behind walls: {isolation.value}.")
 
 
-def room_told(free: tuple[int, int], least: tuple[int, int]) -> LineResult:
+def room_text(free: tuple[int, int], least: tuple[int, int]) -> LineResult:
     """Say whether there is room for jobs: memory and disk, in bytes."""
     (memory, disk), (least_memory, least_disk) = free, least
     if disk < least_disk:
@@ -193,7 +193,7 @@ def _size(count: int) -> str:
     return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count // MIB} MiB"
 
 
-def sleep_told(seen: SleepSeen) -> LineResult:
+def sleep_text(seen: SleepSeen) -> LineResult:
     """Say whether the machine stays awake."""
     if seen.will == "no":
         return ok(f"It will not sleep tonight. {seen.why}")

@@ -44,15 +44,15 @@ class _Found:
 def classify(text: str, exit_code: int | None = None) -> Cause:
     """The output decides before the exit code; if neither says why, the cause is unknown."""
     found = [_read(line) for line in _lines(text)]
-    told = [one for one in found if one is not None]
-    said = _last(told, _Rank.WHY) or _last(told, _Rank.HINT)
+    result = [one for one in found if one is not None]
+    said = _last(result, _Rank.WHY) or _last(result, _Rank.HINT)
     by_code = EXIT_CODES.get(exit_code, Cause.UNKNOWN) if exit_code is not None else Cause.UNKNOWN
     if said is None:
         return by_code
     if said.rank is _Rank.HINT and by_code is not Cause.UNKNOWN:
         return by_code
     # Some last lines only follow from earlier ones: an index that could not be reached holds no package.
-    earlier = [one.cause for one in told if one.cause in said.yields_to]
+    earlier = [one.cause for one in result if one.cause in said.yields_to]
     return earlier[-1] if earlier else said.cause
 
 

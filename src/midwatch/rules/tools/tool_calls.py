@@ -43,7 +43,7 @@ def decide(call: ToolCall, facts: ToolFacts) -> ToolVerdict:
     worst = min(found, key=lambda one: one.outcome.reach)
     reasons = [one.reason for one in found if one.outcome is worst.outcome]
     outcome = worst.outcome
-    if outcome is ToolOutcome.ASK and (closed := _why_nobody_is_asked(facts)):
+    if outcome is ToolOutcome.ASK and (closed := _why_not_asked(facts)):
         outcome, reasons = ToolOutcome.DENY, [*reasons[: MOST_REASONS - 1], closed]
     elif outcome is ToolOutcome.ASK:
         reasons = [*reasons[: MOST_REASONS - 1], reason("call.ask")]
@@ -64,7 +64,7 @@ def _found(wish: ParsedCall, facts: ToolFacts) -> tuple[PartDecision, ...]:
     return tuple(_LAWS[wish.kind](wish, facts))
 
 
-def _why_nobody_is_asked(facts: ToolFacts) -> Reason | None:
+def _why_not_asked(facts: ToolFacts) -> Reason | None:
     """No person is asked twice, nor at observe, nor for a run that read untrusted text, nor while planning."""
     if facts.denied_before:
         return reason("call.denied_before")

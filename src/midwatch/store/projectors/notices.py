@@ -24,14 +24,14 @@ def notice_raised(c: sa.Connection, entry: Entry, event: NoticeRaised) -> None:
 @on(NoticeRouted)
 def notice_routed(c: sa.Connection, entry: Entry, event: NoticeRouted) -> None:
     """A channel has it, or is to have it at another time."""
-    name, told = delivery_id(event.notice, event.channel), row(c, notices, event.notice)
+    name, result = delivery_id(event.notice, event.channel), row(c, notices, event.notice)
     place = {"delivery": event.delivery, "due_at": event.due_at} | _settled_if_logged(entry, event.delivery)
     if former := c.execute(sa.select(deliveries).where(deliveries.c.id == name)).mappings().first():
         if former["state"] == DeliveryState.SENDING.value:
             _lost(c, entry, former["push"])
         change(c, deliveries, {"id": name, "state": ON_THE_WAY}, **{"state": DeliveryState.WAITING} | place)
     else:
-        about = {"session": told["session"], "tier": told["tier"], "state": DeliveryState.WAITING}
+        about = {"session": result["session"], "tier": result["tier"], "state": DeliveryState.WAITING}
         begin(c, entry, deliveries, name, event, **about | place)
     _wake(c, event.channel)
 

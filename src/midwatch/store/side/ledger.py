@@ -150,8 +150,8 @@ def _by(kind: type[Term], column: str) -> sa.Select[Any]:
 
 def _payers(tx: sa.Connection, wish: ReservationRequest) -> Payers:
     job = _one(tx, JobRow, wish.job)
-    told = tx.execute(_by(FuelRow, "provider"), {"it": wish.provider}).mappings()
-    fuel = tuple(FuelRow.model_validate(dict(row)) for row in told)
+    result = tx.execute(_by(FuelRow, "provider"), {"it": wish.provider}).mappings()
+    fuel = tuple(FuelRow.model_validate(dict(row)) for row in result)
     return Payers(job, _one(tx, RunRow, job.run), _one(tx, SessionRow, job.session), fuel)
 
 

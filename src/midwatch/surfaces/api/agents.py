@@ -156,10 +156,10 @@ async def take_credential(house: TheHouse, person: Person, name: str) -> Shown:
     keys = [*([] if others else [f"secrets.{name}"]), *(f"agents.{name}.{about}" for about in _ABOUT)]
     before = await asyncio.to_thread(load_settings, house.home)
     wanted = {key: before.value_of(key) for key in keys if house.loaded.source_of(key).startswith("stored")}
-    told = await _put_in_force(house, wanted, by=person, note=f"agent logout {name}", secret=name)
+    result = await _put_in_force(house, wanted, by=person, note=f"agent logout {name}", secret=name)
     still = house.loaded.settings.agents.by_name().get(name)
     source = house.loaded.source_of(f"agents.{name}.secret") if still and still.secret else ""
-    return told | {"still_from": source, "shared_with": sorted(others)}
+    return result | {"still_from": source, "shared_with": sorted(others)}
 
 
 _ABOUT = ("secret", "credential", "model")

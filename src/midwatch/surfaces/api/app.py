@@ -49,10 +49,10 @@ def fit(app: FastAPI, house: House, tell: Teller) -> None:
     async def elsewhere(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # noqa: S101  registered for nothing else
         path = request.url.path
-        told = Unknown(f"There is nothing at {request.method} {path}.", hint="The routes are at /openapi.json.")
+        result = Unknown(f"There is nothing at {request.method} {path}.", hint="The routes are at /openapi.json.")
         if not path.startswith(PREFIX) and "text/html" in request.headers.get("accept", ""):
-            told = Unknown("There is no such page.", hint="The day is on Tonight, Live and Morning.")
-        answer = tell(request, told)
+            result = Unknown("There is no such page.", hint="The day is on Tonight, Live and Morning.")
+        answer = tell(request, result)
         answer.status_code = error.status_code
         answer.headers.update(error.headers or {})
         return answer

@@ -45,7 +45,7 @@ class ChannelTried(Term):
 async def channels(house: TheHouse, caller: TheCaller) -> list[Shown]:
     """List every channel besides the log: its tiers, whether it accepted its last message, how many notices wait."""
     await house.reload_settings()
-    return await ways.roll(house, whole=caller.may(Scope.OPERATE), anew=caller.way == "socket")
+    return await ways.roll(house, whole=caller.may(Scope.OPERATE), again=caller.way == "socket")
 
 
 @router.post("/channels/{name}/test", dependencies=[Operates], response_model=ChannelTried)

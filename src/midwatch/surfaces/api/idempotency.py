@@ -68,7 +68,7 @@ class OnlyOnce:
         return Response(before.body, status_code=before.status, headers=headers)
 
     async def _carry_out(self, claim: StoredAnswer, scope: Scope, body: bytes, send: Send) -> None:
-        status, kind, told = 500, "", bytearray()
+        status, kind, result = 500, "", bytearray()
 
         async def receive() -> Message:
             return {"type": "http.request", "body": body, "more_body": False}
@@ -78,9 +78,9 @@ class OnlyOnce:
             if message["type"] == "http.response.start":
                 status, kind = message["status"], Headers(raw=message["headers"]).get("content-type", "")
             else:
-                told.extend(message.get("body", b""))
+                result.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    await self._keep(claim, status, kind, bytes(told))
+                    await self._keep(claim, status, kind, bytes(result))
             await send(message)
 
         await self._app(scope, receive, heard)

@@ -18,7 +18,7 @@ Count = Annotated[int, Query(ge=0, le=100_000)]
 Seconds = Annotated[float, Query(ge=0, le=60)]
 
 
-class PreflightTold(PreflightShown):
+class PreflightAnswer(PreflightShown):
     """A preflight with its lines, and whether the orders may be signed on it."""
 
     state: PreflightState
@@ -37,7 +37,7 @@ class NewPreflight(Term):
     """Accept a fresh one regardless of its result."""
 
 
-@router.post("/preflight", dependencies=[Operates], response_model=PreflightTold)
+@router.post("/preflight", dependencies=[Operates], response_model=PreflightAnswer)
 async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
     """Check whether everything is ready; lines follow while it runs."""
     await house.reload_settings()
@@ -48,7 +48,7 @@ async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
     return await preflights.told(house, row)
 
 
-@router.get("/preflight", dependencies=[Reads], response_model=PreflightTold)
+@router.get("/preflight", dependencies=[Reads], response_model=PreflightAnswer)
 async def last(house: TheHouse) -> Shown:
     """Show the last preflight of the current orders."""
     row, _ = await looks.standing(house.evening)
@@ -57,7 +57,7 @@ async def last(house: TheHouse) -> Shown:
     return await preflights.told(house, row)
 
 
-@router.get("/preflight/{name}", dependencies=[Reads], response_model=PreflightTold)
+@router.get("/preflight/{name}", dependencies=[Reads], response_model=PreflightAnswer)
 async def one(house: TheHouse, name: str, seen: Count = 0, wait: Seconds = 0) -> Shown:
     """Show one preflight; with `wait`, as soon as it has new lines or is over."""
     return await preflights.after(house, name, seen, wait)

@@ -18,14 +18,14 @@ FOR_OPERATORS = ("kept", "problem", "hint")
 Shown = dict[str, Any]
 
 
-async def roll(house: House, *, whole: bool, anew: bool = False) -> list[Shown]:
+async def roll(house: House, *, whole: bool, again: bool = False) -> list[Shown]:
     """List every channel: its kind, its tiers, whether it accepted its last message, and how many notices wait.
 
     Its URL's place and its problem are only for those who may fix it; only on this machine is the URL fetched again.
     """
     rows = []
     for name, setup in house.loaded.settings.channels.by_name().items():
-        if anew:
+        if again:
             house.vault.forget(channel_secret(name))
         row = await _stands(house, name, setup)
         rows.append(row if whole else row | dict.fromkeys(FOR_OPERATORS, ""))
@@ -42,7 +42,7 @@ async def standing(house: House, name: str) -> tuple[ChannelShown, list[Delivery
 
 async def _stands(house: House, name: str, setup: ChannelSetup) -> Shown:
     shown, failed = await standing(house, name)
-    told = await house.records.find(NoticeRow, id=tuple(row.notice for row in failed)) if failed else ()
+    result = await house.records.find(NoticeRow, id=tuple(row.notice for row in failed)) if failed else ()
     about = {
         "name": name,
         "kept": setup.url,
@@ -55,7 +55,7 @@ async def _stands(house: House, name: str, setup: ChannelSetup) -> Shown:
         "last_at": shown.at.isoformat() if shown.at else None,
         "waiting": shown.waiting,
         "failed": shown.failed,
-        "unsent": unsent_line(name, [one.text for one in told]) if told else "",
+        "unsent": unsent_line(name, [one.text for one in result]) if result else "",
     }
     return about | await _looked_at(house, name)
 

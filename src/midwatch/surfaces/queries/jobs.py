@@ -131,7 +131,7 @@ async def job_errands(house: ReadSide, name: str) -> list[ErrandDone]:
 
 
 @READS.at("/jobs/{name}/told/{epoch}")
-async def job_told(house: ReadSide, name: str, epoch: Epoch) -> PlainText:
+async def job_prompt(house: ReadSide, name: str, epoch: Epoch) -> PlainText:
     """Read the full prompt of one agent run."""
     return PlainText(await prompt_of(house, await house.records.get(JobRow, name), epoch))
 

@@ -109,14 +109,14 @@ async def _with_words(house: ReadSide, row: Row | Gap) -> ReplayRow | Gap:
     """Add the full prompt of an agent to the entry it began with."""
     if isinstance(row, Gap):
         return row
-    told = row.told and PromptWords(**fields(row.told), text=await prompt_text(house, row.told.prompt_blob))
-    return ReplayRow(**fields(row) | {"told": told})
+    result = row.told and PromptWords(**fields(row.told), text=await prompt_text(house, row.told.prompt_blob))
+    return ReplayRow(**fields(row) | {"told": result})
 
 
 @READS.at("/why/{name}")
 async def why(house: ReadSide, name: str) -> Explanation | AdviceExplained:
     """Answer `why this?` for an entry or a recommendation."""
     if name.isdecimal():
-        _, told = await why_entry(house, int(name) if len(name) < 19 else 0)
-        return told
+        _, result = await why_entry(house, int(name) if len(name) < 19 else 0)
+        return result
     return await why_advice(house, name)

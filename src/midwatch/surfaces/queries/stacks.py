@@ -15,16 +15,16 @@ READS = ReadTable()
 ProjectName = Annotated[str, Field(description="A project's name or id; any by default.")]
 
 
-class LeftOutTold(LeftOut):
+class LeftOutAnswer(LeftOut):
     """A branch that is not in the stack, with the reason as a sentence."""
 
     said: str
 
 
-class StackTold(StackRow):
+class StackAnswer(StackRow):
     """A stack in words."""
 
-    left_out: tuple[LeftOutTold, ...]
+    left_out: tuple[LeftOutAnswer, ...]
     project_name: str
     headline: str
     offered: bool
@@ -39,34 +39,34 @@ async def in_words(house: ReadSide, row: StackRow) -> StackShown:
     return stack_shown(row, projects[0].name if projects else row.project, elsewhere=elsewhere)
 
 
-async def told(house: ReadSide, row: StackRow) -> StackTold:
+async def told(house: ReadSide, row: StackRow) -> StackAnswer:
     """Return a stack with its words."""
     words = await in_words(house, row)
     said = {one.number: one.why for one in words.out}
     whole = fields(row) | {
-        "left_out": tuple(LeftOutTold(**fields(one), said=said[one.number]) for one in row.left_out),
+        "left_out": tuple(LeftOutAnswer(**fields(one), said=said[one.number]) for one in row.left_out),
         "project_name": words.project,
         "headline": words.headline,
         "offered": words.offered,
         "elsewhere": words.elsewhere,
     }
-    return StackTold(**whole)
+    return StackAnswer(**whole)
 
 
 @READS.at("/stacks")
-async def stacks(house: ReadSide, page: Page, project: ProjectName = "") -> list[StackTold]:
+async def stacks(house: ReadSide, page: Page, project: ProjectName = "") -> list[StackAnswer]:
     """List the stacks, oldest first."""
     wanted = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
     return [await told(house, row) for row in page.of(await house.records.find(StackRow, **wanted))]
 
 
 @READS.at("/stacks/newest")
-async def newest(house: ReadSide, project: ProjectName = "") -> StackTold:
+async def newest(house: ReadSide, project: ProjectName = "") -> StackAnswer:
     """Show the newest stack of a project; without a name, of the only project that has one."""
     return await told(house, await merge_stack.newest(house.records, project))
 
 
 @READS.at("/stacks/{name}")
-async def stack(house: ReadSide, name: str) -> StackTold:
+async def stack(house: ReadSide, name: str) -> StackAnswer:
     """Show one stack: its order, what is left out and why, what the checks said."""
     return await told(house, await house.records.get(StackRow, name))

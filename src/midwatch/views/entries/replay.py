@@ -94,11 +94,11 @@ def _row(entry: Entry, names: Names, marks: frozenset[Tag]) -> Row:
         actor=clean(entry.actor, 60),
         because=entry.because,
         tags=tuple(sorted(marks)),
-        told=told_by(entry.event),
+        told=prompt_used(entry.event),
     )
 
 
-def told_by(event: Event) -> PromptUsed | None:
+def prompt_used(event: Event) -> PromptUsed | None:
     """Return the prompt of an agent that began; other entries have none."""
     if not isinstance(event, AgentBegan) or not event.prompt_blob:
         return None

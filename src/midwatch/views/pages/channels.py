@@ -68,7 +68,7 @@ def notices_shown(notices: Sequence[NoticeRow], rows: Iterable[DeliveryRow]) -> 
     ways: dict[str, list[WayShown]] = {}
     for row in rows:
         ways.setdefault(row.notice, []).append(_way(row))
-    told = [one for one in notices if one.sent_by][-MOST_NOTICES:]
+    result = [one for one in notices if one.sent_by][-MOST_NOTICES:]
     return tuple(
         NoticeShown(
             id=one.id,
@@ -77,7 +77,7 @@ def notices_shown(notices: Sequence[NoticeRow], rows: Iterable[DeliveryRow]) -> 
             urgent=one.tier == 1,
             ways=tuple(ways.get(one.id, [WayShown(said="in the log")])),
         )
-        for one in reversed(told)
+        for one in reversed(result)
     )
 
 

@@ -95,10 +95,10 @@ class JobShown(Term):
 
 def feed_rows(entries: Iterable[Entry], names: Names) -> tuple[FeedRow, ...]:
     """Describe entries in words, newest first; `names` already knows everything they name."""
-    told = [
+    result = [
         FeedRow(seq=one.seq, at=one.at, phase=phase_of(one.event), text=describe(one.event, names)) for one in entries
     ]
-    return tuple(reversed(told))
+    return tuple(reversed(result))
 
 
 def night_shown(session: SessionRow | None, *, headline: str = "", authority: str = "") -> NightShown:

@@ -210,12 +210,12 @@ def checks(proof: Proof) -> tuple[CheckShown, ...]:
 
 def _check(after: CheckResult, before: CheckResult | None, restored: CheckResult | None) -> CheckShown:
     fooled = after.green and restored is not None and not restored.green
-    told = f"{_ended(after)}, but {_ended(restored)} with the old check files" if fooled and restored else _ended(after)
+    text = f"{_ended(after)}, but {_ended(restored)} with the old check files" if fooled and restored else _ended(after)
     fine = None if not after.green and before is not None and not before.green else after.green and not fooled
     return CheckShown(
         command=after.command,
         before=_ended(before) if before else "not run",
-        after=told,
+        after=text,
         fine=fine,
         tail="" if fine else (restored.tail if fooled and restored else after.tail),
     )

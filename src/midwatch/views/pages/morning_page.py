@@ -195,11 +195,11 @@ def asked(night: NightLine) -> str:
     """Say how many questions the night asked a person."""
     if not night.asks:
         return "no question asked"
-    told = [f"{night.answered} answered in time"] if night.answered else []
-    told += [f"{night.by_silence} decided by silence"] if night.by_silence else []
+    result = [f"{night.answered} answered in time"] if night.answered else []
+    result += [f"{night.by_silence} decided by silence"] if night.by_silence else []
     waiting = night.asks - night.answered - night.by_silence
-    told += [f"{waiting} still open or withdrawn"] if waiting > 0 else []
-    return f"{counted(night.asks, 'question')} asked, {', '.join(told)}"
+    result += [f"{waiting} still open or withdrawn"] if waiting > 0 else []
+    return f"{counted(night.asks, 'question')} asked, {', '.join(result)}"
 
 
 def _stacks(rows: NightRows) -> tuple[StackShown, ...]:

@@ -72,14 +72,14 @@ def night_picture(entries: Sequence[Entry], begin: datetime, now: datetime) -> N
 
 def in_words(picture: NightPicture) -> str:
     """Describe the picture in words, for screen readers."""
-    told = [
+    result = [
         counted(sum(span.lane == "sense" for span in picture.spans), "round"),
         counted(len({span.what for span in picture.spans if span.lane == "job"}), "job"),
         counted(sum(span.lane == "ask" for span in picture.spans), "ask"),
     ]
     idle = sum(((fold.end - fold.begin) for fold in picture.folds), timedelta())
     quiet = f", {minutes_in_words(idle)} idle and folded" if picture.folds else ""
-    return f"The night so far, {minutes_in_words(picture.end - picture.begin)}: {', '.join(told)}{quiet}."
+    return f"The night so far, {minutes_in_words(picture.end - picture.begin)}: {', '.join(result)}{quiet}."
 
 
 def minutes_in_words(span: timedelta) -> str:

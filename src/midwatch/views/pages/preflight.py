@@ -83,9 +83,9 @@ def _line(row: PreflightLineRow) -> LineShown:
     )
 
 
-def _said(row: PreflightRow, told: int) -> str:
+def _said(row: PreflightRow, result: int) -> str:
     if row.state is PreflightState.RUNNING:
-        return f"Checking: {told} of {max(row.plan.lines, told)} checked so far."
+        return f"Checking: {result} of {max(row.plan.lines, result)} checked so far."
     if row.error:
         return f"The preflight failed: {clean(row.error)}"
     if row.state is PreflightState.REPLACED:

@@ -134,10 +134,10 @@ def _out(one: LeftOut, into: str) -> OutShown:
 
 
 def _requests(numbers: Sequence[int]) -> str:
-    told = [str(number) for number in numbers]
-    if len(told) == 1:
-        return f"pull request {told[0]}"
-    return f"pull requests {', '.join(told[:-1])} and {told[-1]}"
+    result = [str(number) for number in numbers]
+    if len(result) == 1:
+        return f"pull request {result[0]}"
+    return f"pull requests {', '.join(result[:-1])} and {result[-1]}"
 
 
 def _files(files: Sequence[str]) -> str:
@@ -148,10 +148,10 @@ def _files(files: Sequence[str]) -> str:
 
 def brief_line(row: StackRow, project: str) -> str:
     """Describe it for the brief, with what to type."""
-    told = f"{project}: {headline(row)}"
+    text = f"{project}: {headline(row)}"
     if offered(row):
-        return f"{told} To merge them: midwatch stack merge --project {project}"
-    return f"{told} {row.why or f'See: midwatch stack --project {project}'}".strip()
+        return f"{text} To merge them: midwatch stack merge --project {project}"
+    return f"{text} {row.why or f'See: midwatch stack --project {project}'}".strip()
 
 
 def comment(row: StackRow) -> str:

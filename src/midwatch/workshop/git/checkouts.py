@@ -14,7 +14,7 @@ from midwatch.rules.paths import top_folder
 from midwatch.terms.signals import IN_CHECKOUT
 from midwatch.workshop.git.git import IDENTITY, Git
 from midwatch.workshop.git.mirrors import GitMirrors
-from midwatch.workshop.git.sandboxed_git import SandboxedGit, commit_leftovers, desk, difference, pack
+from midwatch.workshop.git.sandboxed_git import SandboxedGit, commit_leftovers, difference, git_sandbox, pack
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.upkeep import garbage, kept_checkouts
@@ -145,13 +145,13 @@ class Checkouts:
         if sha(base) == sha(head):
             raise Refused("The agent committed nothing.", hint="Look at the job's log for what it did instead.")
         bundle = self.bundle_of(job, epoch)
-        async with self._locked(job), self._desk(job, epoch) as inside:
+        async with self._locked(job), self._git_sandbox(job, epoch) as inside:
             await pack(inside, bundle, base=base, head=head, wall=BUNDLE_WALL)
         return bundle
 
     async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
         """Commit what an ended agent left uncommitted; return whether there was anything."""
-        async with self._locked(job), self._desk(job, epoch) as inside:
+        async with self._locked(job), self._git_sandbox(job, epoch) as inside:
             return await commit_leftovers(inside, message)
 
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
@@ -159,7 +159,7 @@ class Checkouts:
         head = await self.head(job, epoch)
         if sha(base) == head:
             return ""
-        async with self._locked(job), self._desk(job, epoch) as inside:
+        async with self._locked(job), self._git_sandbox(job, epoch) as inside:
             return await difference(inside, base=base, head=head, most=LONGEST_LOOK, wall=LOOK_WALL)
 
     def _place(self, job: str, epoch: int) -> Path:
@@ -171,10 +171,10 @@ class Checkouts:
             yield self.mirrors.git.holding(descriptor)
 
     @asynccontextmanager
-    async def _desk(self, job: str, epoch: int) -> AsyncIterator[SandboxedGit]:
+    async def _git_sandbox(self, job: str, epoch: int) -> AsyncIterator[SandboxedGit]:
         place = self._place(job, epoch)
         objects = self.mirrors.path(await asyncio.to_thread(_project, place)) / "objects"
-        async with desk(self.enclosure, place, objects) as inside:
+        async with git_sandbox(self.enclosure, place, objects) as inside:
             yield inside
 
     async def _epochs(self, job: str) -> list[int]:
@@ -189,7 +189,7 @@ class Checkouts:
         except (Unknown, Refused):
             return await asyncio.to_thread(kept_checkouts.unjudged, place, job, epoch)
         mirror = self.mirrors.path(project)
-        async with desk(self.enclosure, place, mirror / "objects") as inside:
+        async with git_sandbox(self.enclosure, place, mirror / "objects") as inside:
             unique = await kept_checkouts.unique_work(inside, self.mirrors.git, mirror, head)
         return await asyncio.to_thread(kept_checkouts.measured, place, (job, epoch, head), unique)
 

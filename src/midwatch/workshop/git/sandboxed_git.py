@@ -69,7 +69,7 @@ class SandboxedGit:
 
 
 @asynccontextmanager
-async def desk(enclosure: Enclosure, place: Path, objects: Path) -> AsyncIterator[SandboxedGit]:
+async def git_sandbox(enclosure: Enclosure, place: Path, objects: Path) -> AsyncIterator[SandboxedGit]:
     """Make the folder beside an attempt's tree, and remove it afterwards."""
     folder = place / "desk"
     await asyncio.to_thread(_set_up, folder)
@@ -96,20 +96,20 @@ def _set_up(folder: Path) -> None:
         (folder / name).mkdir(parents=True)
 
 
-async def pack(desk: SandboxedGit, bundle: Path, *, base: str, head: str, wall: timedelta) -> None:
+async def pack(git_sandbox: SandboxedGit, bundle: Path, *, base: str, head: str, wall: timedelta) -> None:
     """Bundle the commits from base to head; never write more than the cap."""
     # A pipe cuts off a bundle that grows too large; git's message comes through a file.
     script = f"""{_AT_HEAD}
 {{ code=0; git bundle create --quiet --version=2 - "^$base" {DELIVERY_REF} || code=$?; echo $code > "$desk/code"; }} \\
   | head -c {MOST_BYTES + 1} > "$desk/bundle"
 """
-    code = await desk.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
-    made = desk.folder / "out" / "bundle"
+    code = await git_sandbox.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
+    made = git_sandbox.folder / "out" / "bundle"
     if code == 0:
         await asyncio.to_thread(safe_files.plain, made, most=MOST_BYTES)
-    said = (await desk.read("code", most=16)).strip()
+    said = (await git_sandbox.read("code", most=16)).strip()
     if code or said != b"0":
-        raise await asyncio.to_thread(_no_bundle, desk.log, head, unknown=code == 3)
+        raise await asyncio.to_thread(_no_bundle, git_sandbox.log, head, unknown=code == 3)
     await asyncio.to_thread(made.rename, bundle)
 
 
@@ -124,12 +124,12 @@ def _no_bundle(log: Path, head: str, *, unknown: bool) -> Refused:
     return Refused(f"The work could not be packed: {why}.", hint=f"See {log}; the agent's clone may be damaged.")
 
 
-async def difference(desk: SandboxedGit, *, base: str, head: str, most: int, wall: timedelta) -> str:
+async def difference(git_sandbox: SandboxedGit, *, base: str, head: str, most: int, wall: timedelta) -> str:
     """Return the patch from base to head, at most that many bytes."""
     form = "--patch --text --no-textconv --no-ext-diff --no-color"
     script = f'{_AT_HEAD}\ngit diff {form} "$base" "$head" -- | head -c {most} > "$desk/patch"\n'
-    code = await desk.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
-    return "" if code else (await desk.read("patch", most=most)).decode(errors="replace")
+    code = await git_sandbox.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
+    return "" if code else (await git_sandbox.read("patch", most=most)).decode(errors="replace")
 
 
 LEFTOVERS_WALL = timedelta(minutes=2)
@@ -148,9 +148,9 @@ git diff --cached --quiet || { git commit --quiet --no-verify --message "$messag
 """
 
 
-async def commit_leftovers(desk: SandboxedGit, message: str) -> bool:
+async def commit_leftovers(git_sandbox: SandboxedGit, message: str) -> bool:
     """Commit what is changed or new, and return whether there was anything; leave it uncommitted where git refuses."""
-    at_work = replace(desk, walls=replace(desk.walls, tree_read_only=False))
+    at_work = replace(git_sandbox, walls=replace(git_sandbox.walls, tree_read_only=False))
     await at_work.put("junk", JUNK)
     code = await at_work.run(_COMMIT, {"message": message}, wall=LEFTOVERS_WALL)
     return code == 0 and bool(await at_work.read("committed", most=16))

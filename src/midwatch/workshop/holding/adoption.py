@@ -167,8 +167,8 @@ def _is_locked(place: Path) -> bool:
 
 
 async def _begin(spec: Spec, nursery: Nursery | None) -> tuple[str, str]:
-    told = spec.to_bytes(secrets.token_hex(16))
-    if nursery is not None and (answer := await asyncio.to_thread(nursery.begin, told)):
+    result = spec.to_bytes(secrets.token_hex(16))
+    if nursery is not None and (answer := await asyncio.to_thread(nursery.begin, result)):
         return answer, ""
     # Without an answer the nursery may still have begun it: then this one finds the epoch taken, and so finds it.
     process = await asyncio.create_subprocess_exec(
@@ -179,7 +179,7 @@ async def _begin(spec: Spec, nursery: Nursery | None) -> tuple[str, str]:
         env={},
         start_new_session=True,
     )
-    out, complaint = await process.communicate(told)
+    out, complaint = await process.communicate(result)
     return out.decode(), complaint.decode(errors="replace")[-2000:]
 
 

@@ -56,9 +56,9 @@ def _detach_from(streams: list[int]) -> NoReturn:
         os._exit(1)
 
 
-def detach(told: bytes) -> NoReturn:
+def detach(result: bytes) -> NoReturn:
     """Leave the server's process tree and session, and answer the server when the holder is running."""
-    spec, nonce = from_bytes(told)
+    spec, nonce = from_bytes(result)
     heard, tell = os.pipe()
     if os.fork():
         os.close(tell)

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from midwatch.errors import Exhausted, Misuse, Refused, Stale, Unavailable
 from midwatch.workshop.holding import records
-from midwatch.workshop.holding.doorkeeper import NOT_YET
 from midwatch.workshop.holding.ending import Ending, lost, read_ending, write_ending
 from midwatch.workshop.holding.intake import INPUT_ROOM
+from midwatch.workshop.holding.listener_keeper import NOT_YET
 from midwatch.workshop.holding.log_file import LogPiece, read_piece
 from midwatch.workshop.holding.tree import KILL_SECONDS, boot_id, kill_all, marked
 

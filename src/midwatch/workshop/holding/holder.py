@@ -10,9 +10,9 @@ from typing import Any
 
 from midwatch.workshop.holding import agent as agents
 from midwatch.workshop.holding import records, tree
-from midwatch.workshop.holding.doorkeeper import NOT_YET, Doorkeeper
 from midwatch.workshop.holding.ending import LAST_WORDS, Ending, How, wall_clock, write_ending
 from midwatch.workshop.holding.intake import Intake
+from midwatch.workshop.holding.listener_keeper import NOT_YET, ListenerKeeper
 from midwatch.workshop.holding.log_file import LogWriter, last_words
 from midwatch.workshop.holding.spec import Spec
 from midwatch.workshop.holding.switchboard import FILES, Switchboard, decode
@@ -49,7 +49,7 @@ class Holder:
         agents.prctl(agents.PR_SET_CHILD_SUBREAPER, 1)
         self._board = Switchboard(self._place, self._selector, self._answer)
         control, ports, patience = self._spec.control, self._spec.ports, self._spec.limits.doors
-        self._doors = Doorkeeper(control, ports, patience, self._selector)
+        self._doors = ListenerKeeper(control, ports, patience, self._selector)
         self._agent = agents.AgentProcess(self._spec, f"{records.MARK}={records.mark_of(self._place)}", self._ends)
         self._group = groups.group_of(self._agent.pid)
         self._intake = Intake(self._selector, os.dup(self._agent.stdin) if self._agent.stdin is not None else None)

@@ -44,7 +44,7 @@ class Nursery:
             self._process.wait()
             self._line = self._process = None
 
-    def begin(self, told: bytes) -> str:
+    def begin(self, result: bytes) -> str:
         """Let it start a holder, and return the answer of `begin.py`; empty if there is none. Blocking."""
         if self._line is None:
             return ""
@@ -59,6 +59,6 @@ class Nursery:
                 os.close(spec)
                 os.close(answer)
             with contextlib.suppress(BrokenPipeError):
-                tell.write(told)
+                tell.write(result)
                 tell.close()
             return heard.read().decode()

@@ -71,12 +71,12 @@ class Spec:
 
 def from_bytes(data: bytes) -> tuple[Spec, str]:
     """Read a spec and its nonce back."""
-    told = json.loads(data)
-    plain = dict(told["spec"])
+    result = json.loads(data)
+    plain = dict(result["spec"])
     plain["folder"], plain["cwd"] = Path(plain["folder"]), Path(plain["cwd"])
     plain["argv"], plain["ports"] = tuple(plain["argv"]), tuple(plain["ports"])
     plain["control"] = Path(plain["control"]) if plain["control"] else None
     plain["fds"] = {int(number): base64.b64decode(text) for number, text in plain["fds"].items()}
     plain["terminal"] = tuple(plain["terminal"]) if plain["terminal"] else None
     plain["limits"], plain["caps"] = HolderLimits(**plain["limits"]), Caps(**plain["caps"])
-    return Spec(**plain), told["nonce"]
+    return Spec(**plain), result["nonce"]

@@ -176,10 +176,10 @@ def purpose_of(place: Path) -> str:
 def errand_of(place: Path) -> dict[str, object]:
     """Read the record of an attempt, written before it began."""
     try:
-        told = json.loads((place / NOTE).read_bytes())
+        result = json.loads((place / NOTE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return result if isinstance(result, dict) else {}
 
 
 def write_errand(place: Path, about: Mapping[str, object]) -> None:

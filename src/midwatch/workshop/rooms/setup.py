@@ -55,8 +55,8 @@ class Setups:
         """Name a setup by its command and by the files it depends on, as they are in a commit."""
         listed = await self._listed(project, commit)
         chosen = [f"{blob} {path}" for path, blob in listed if names(path, DEPENDS_ON)]
-        told = "\n".join([command, self.enclosure.isolation.value, *sorted(chosen)])
-        return hashlib.sha256(told.encode(errors="surrogateescape")).hexdigest()[:24]
+        text = "\n".join([command, self.enclosure.isolation.value, *sorted(chosen)])
+        return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:24]
 
     def made(self, project: str, fingerprint: str) -> Made | None:
         """Find the result of an earlier setup."""

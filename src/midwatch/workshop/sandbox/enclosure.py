@@ -14,7 +14,7 @@ from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.background import meanwhile
-from midwatch.workshop.sandbox.short_command import CommandEnd, run_leashed
+from midwatch.workshop.sandbox.short_command import CommandEnd, run_limited
 from midwatch.workshop.sandbox.walls.doors import Doors, waiting_at
 from midwatch.workshop.sandbox.walls.entry import command
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits, SandboxSpec
@@ -63,7 +63,7 @@ class Enclosure:
         entering = await asyncio.to_thread(command, self.furnished(walls), argv, isolation=self.isolation, note=note)
         try:
             async with _served(walls, network):
-                return await run_leashed(
+                return await run_limited(
                     entering, cwd=Path("/"), env={}, log=log, wall=wall, idle=wall, stop=stop, scrub=self.scrub
                 )
         finally:

@@ -55,7 +55,7 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-class Leash:
+class LimitedProcess:
     """One command, its pipes, its limits and its end."""
 
     def __init__(self, argv: list[str], *, wall: float, idle: float) -> None:
@@ -70,7 +70,7 @@ class Leash:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_die_with_the_leash,  # noqa: PLW1509 - there is only one thread here
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - there is only one thread here
         )
         assert self._child.stdout is not None  # noqa: S101 - for the type checker
         self._out = self._child.stdout.fileno()
@@ -193,7 +193,7 @@ class Leash:
             self._turn(0.1)
 
 
-def _die_with_the_leash() -> None:
+def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
@@ -205,11 +205,11 @@ def main() -> int:
     given = parser.parse_args()
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
-        leash = Leash(given.argv, wall=given.wall, idle=given.idle)
+        limited = LimitedProcess(given.argv, wall=given.wall, idle=given.idle)
     except OSError as error:
         sys.stdout.write(f"midwatch: cannot start {given.argv[0]}: {error.strerror}\n")
         return NO_COMMAND
-    return leash.run()
+    return limited.run()
 
 
 if __name__ == "__main__":

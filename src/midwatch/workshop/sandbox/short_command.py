@@ -23,7 +23,7 @@ class CommandEnd(Term):
     tail: str
 
 
-async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one process
+async def run_limited(  # noqa: PLR0913 - each is one plain fact about one process
     argv: Sequence[str],
     *,
     cwd: Path,
@@ -38,7 +38,7 @@ async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one proce
     begun_at = time.monotonic()
     written = await asyncio.to_thread(CappedLog, log, scrub=scrub)
     process = await asyncio.create_subprocess_exec(
-        *_leash_command(argv, wall, idle),
+        *_limited_command(argv, wall, idle),
         cwd=cwd,
         env=dict(env),
         stdin=asyncio.subprocess.PIPE,
@@ -62,7 +62,7 @@ async def run_leashed(  # noqa: PLR0913 - each is one plain fact about one proce
     )
 
 
-def _leash_command(argv: Sequence[str], wall: timedelta, idle: timedelta) -> list[str]:
+def _limited_command(argv: Sequence[str], wall: timedelta, idle: timedelta) -> list[str]:
     # By path and isolated: the program imports nothing of Midwatch, and starts without reading the site's packages.
     limits = ["--wall", str(wall.total_seconds()), "--idle", str(idle.total_seconds())]
     return [sys.executable, "-I", "-S", str(process_limits.__file__), *limits, "--", *argv]

@@ -75,14 +75,14 @@ def _due(one: _Weighed, total: int, limits: GarbageLimits) -> str:
 async def _remove(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collected:
     epoch = int(one.place.name)
 
-    def told(why: str, *, removed: bool = False) -> Collected:
+    def result(why: str, *, removed: bool = False) -> Collected:
         return Collected(job=one.job, epoch=epoch, path=str(one.place), bytes=one.bytes, removed=removed, why=why)
 
     try:
         async with locked(folder / f"{one.job}.lock", patience_seconds=PATIENCE_SECONDS):
             kept = await judge(one.job, epoch)
             if kept.unique:
-                return told(f"it holds work that is nowhere else: {kept.unique[0]}")
+                return result(f"it holds work that is nowhere else: {kept.unique[0]}")
             # Moved away first: an interrupted removal must not leave half a clone under a clone's name.
             going = one.place.with_name(f"{epoch}.making")
             await asyncio.to_thread(remove, going)
@@ -91,8 +91,8 @@ async def _remove(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collec
             if not await asyncio.to_thread(epochs, going.parent):
                 await asyncio.to_thread(remove, going.with_name("home"))  # no process is left to continue it
     except Unavailable:
-        return told("it is in use")
-    return told(why, removed=True)
+        return result("it is in use")
+    return result(why, removed=True)
 
 
 def _weigh_all(folder: Path) -> list[_Weighed]:

@@ -83,16 +83,16 @@ def weigh(place: Path) -> tuple[int, float]:
     return size, newest
 
 
-async def unique_work(desk: SandboxedGit, git: Git, mirror: Path, head: str) -> tuple[str, ...]:
+async def unique_work(git_sandbox: SandboxedGit, git: Git, mirror: Path, head: str) -> tuple[str, ...]:
     """List what a clone holds that is not in the mirror: commits, stashes, and uncommitted changes."""
     try:
-        named = _named(desk.walls.tree)
-        await desk.put("names", sorted({head, *named}))
-        code = await desk.run(_LOOK, {"head": head}, wall=WALL)
+        named = _named(git_sandbox.walls.tree)
+        await git_sandbox.put("names", sorted({head, *named}))
+        code = await git_sandbox.run(_LOOK, {"head": head}, wall=WALL)
         if code:
             return (CANNOT_TELL,)
-        there = (await desk.read("there", most=MOST_STATUS)).decode(errors="replace")
-        status = await desk.read("status", most=MOST_STATUS)
+        there = (await git_sandbox.read("there", most=MOST_STATUS)).decode(errors="replace")
+        status = await git_sandbox.read("status", most=MOST_STATUS)
         missing = await _missing(git, mirror, _present(there))
     except (MidwatchError, OSError):
         return (CANNOT_TELL,)

@@ -93,14 +93,14 @@ def _diffs(about: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _changes(about: Mapping[str, Any], given: Mapping[str, Any], folder: str) -> list[Call]:
     """List every file that would change: those it shows and those it gives the tool."""
-    told = {word: given[word] for word in ("content", "diff", "patch") if isinstance(given.get(word), str)}
+    result = {word: given[word] for word in ("content", "diff", "patch") if isinstance(given.get(word), str)}
     found: dict[str, Call] = {}
     for path in (*_paths(about, given, folder), *_targets(given, folder)):
-        found[path] = ("Edit", {"file_path": path, **told})
+        found[path] = ("Edit", {"file_path": path, **result})
     for part in _diffs(about):
         path = _joined(folder, str(part.get("path")))
         old, new = part.get("oldText"), part.get("newText")
-        plain = {**told, "file_path": path}
+        plain = {**result, "file_path": path}
         found[path] = (
             ("Edit", plain | {"old_string": old, "new_string": new}) if old else ("Write", plain | {"content": new})
         )

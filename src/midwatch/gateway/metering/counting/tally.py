@@ -13,7 +13,7 @@ class UsageTally:
 
     def __init__(self) -> None:
         self.model = ""
-        self.told_input = False
+        self.reported_input = False
         """Whether the provider has reported the input."""
         self._input = self._cache_read = self._cache_write = self._kept_1h = 0
         self._floor = self._output = self._characters = 0
@@ -54,7 +54,7 @@ class UsageTally:
         """Record the reported input; a kind that is not mentioned stays unchanged."""
         number = whole(fresh)
         if number is not None:
-            self.told_input = True
+            self.reported_input = True
             self._input = max(self._input, number)
         self._cache_read = max(self._cache_read, whole(read) or 0)
         self._cache_write = max(self._cache_write, whole(written) or 0)

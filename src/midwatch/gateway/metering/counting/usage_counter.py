@@ -40,9 +40,9 @@ class UsageCounter:
         return self._tally.model
 
     @property
-    def told_input(self) -> bool:
+    def reported_input(self) -> bool:
         """Whether the provider reported the input; otherwise the caller estimates it."""
-        return self._tally.told_input or self._api not in PAID
+        return self._tally.reported_input or self._api not in PAID
 
     def feed(self, data: bytes) -> None:
         """Take more bytes of the answer."""

@@ -21,34 +21,34 @@ def preflight(*, as_json: bool = JSON_FLAG) -> None:
     Example: midwatch preflight
     """
     begun = client.send("POST", "/preflight", {})
-    told = followed(begun, None if as_json else show_line)
+    result = followed(begun, None if as_json else show_line)
     if as_json:
-        show_json(told)
+        show_json(result)
     else:
-        typer.echo(told["said"])
-        if ready(told):
+        typer.echo(result["said"])
+        if ready(result):
             typer.echo(wanted("Sign and begin: midwatch start"))
-    if not ready(told):
+    if not ready(result):
         raise typer.Exit(Refused.exit_code)
 
 
-def ready(told: Shown) -> bool:
+def ready(result: Shown) -> bool:
     """Return whether nothing bad was found."""
-    return not told["bad"] and not told["error"]
+    return not result["bad"] and not result["error"]
 
 
 def followed(begun: Shown, show: Callable[[Shown], None] | None) -> Shown:
     """Follow a preflight to its end, and pass on each line as it comes."""
-    told, seen = begun, set[tuple[str, str]]()
+    answer, seen = begun, set[tuple[str, str]]()
     while True:
-        for one in told["lines"]:
+        for one in answer["lines"]:
             if (one["subject"], one["what"]) not in seen:
                 seen.add((one["subject"], one["what"]))
                 if show is not None:
                     show(one)
-        if told["state"] != "running":
-            return told
-        told = client.get(f"/preflight/{client.part(told['id'])}", seen=len(seen), wait=WAIT_SECONDS)
+        if answer["state"] != "running":
+            return answer
+        answer = client.get(f"/preflight/{client.part(answer['id'])}", seen=len(seen), wait=WAIT_SECONDS)
 
 
 def show_line(one: Shown) -> None:
@@ -58,10 +58,10 @@ def show_line(one: Shown) -> None:
         typer.echo(f"       {one['fix']}")
 
 
-def refuse_unready(told: Shown) -> None:
+def refuse_unready(result: Shown) -> None:
     """Say what prevents a signature, and the two ways to continue."""
-    if not ready(told):
-        raise Refused(told["said"], hint="Fix it, or sign anyway: midwatch start --anyway")
+    if not ready(result):
+        raise Refused(result["said"], hint="Fix it, or sign anyway: midwatch start --anyway")
 
 
 VERBS = verbs(preflight=preflight)

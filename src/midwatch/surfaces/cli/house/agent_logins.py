@@ -56,12 +56,12 @@ def login(
         if not said["known"] and not keep:
             _refuse(name)
         place.settle()
-        told = client.send("PUT", f"{path}/credential", given | {"reference": place.kept})
+        answer = client.send("PUT", f"{path}/credential", given | {"reference": place.kept})
     except BaseException:
         place.undo()
         raise
     place.done()
-    _kept(name, place.kept, told)
+    _kept(name, place.kept, answer)
 
 
 def logout(name: str = typer.Argument(..., help="The agent, such as claude.")) -> None:
@@ -70,13 +70,13 @@ def logout(name: str = typer.Argument(..., help="The agent, such as claude.")) -
     Example: midwatch agent logout claude
     """
     _known(name)
-    told = client.send("DELETE", f"/agents/{client.part(name)}/credential")
-    if told["shared_with"]:
-        line(f"The credential stays for {', '.join(told['shared_with'])}.", indent="")
-    removed = not told["shared_with"] and StoredSecret(client.home(), name).remove()
-    if told["still_from"]:
-        line(f"agents.{name}.secret is still set by the {told['still_from']}; remove it there.", indent="")
-    elif not removed and not told["changed"]:
+    answer = client.send("DELETE", f"/agents/{client.part(name)}/credential")
+    if answer["shared_with"]:
+        line(f"The credential stays for {', '.join(answer['shared_with'])}.", indent="")
+    removed = not answer["shared_with"] and StoredSecret(client.home(), name).remove()
+    if answer["still_from"]:
+        line(f"agents.{name}.secret is still set by the {answer['still_from']}; remove it there.", indent="")
+    elif not removed and not answer["changed"]:
         typer.echo(f"{name} had no credential here.")
     else:
         typer.echo(f"Removed the credential of {name}. Add one: midwatch agent login {name}")
@@ -164,9 +164,9 @@ def _refuse(name: str) -> None:
     )
 
 
-def _kept(name: str, place: str, told: dict[str, Any]) -> None:
+def _kept(name: str, place: str, answer: dict[str, Any]) -> None:
     typer.echo(good(f"Kept: {place}"))
-    for key, source in told["overruled"].items():
+    for key, source in answer["overruled"].items():
         line(f"{key} is overridden by the {source} and has no effect until it is removed there.", indent="")
     try:
         row = _known(name)

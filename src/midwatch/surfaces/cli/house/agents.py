@@ -85,8 +85,8 @@ def seen() -> list[dict[str, Any]]:
 def greeted(name: str) -> dict[str, Any]:
     """Say hello to an agent's model; from the server, or from here if there is none."""
     if client.server_answers():
-        told: dict[str, Any] = client.send("POST", f"/agents/{client.part(name)}/hello")
-        return told
+        result: dict[str, Any] = client.send("POST", f"/agents/{client.part(name)}/hello")
+        return result
     return asyncio.run(_greeted_here(name))
 
 
@@ -168,8 +168,8 @@ def _led(row: dict[str, Any]) -> dict[str, Any]:
     """Have the server run the program; an agent without a model has nothing to test that way."""
     if not row["model"]:
         return {"answers": True, "sentence": ""}
-    told: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
-    return told
+    result: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
+    return result
 
 
 def _well(one: dict[str, Any]) -> bool:

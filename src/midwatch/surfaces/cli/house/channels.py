@@ -88,16 +88,16 @@ def try_channel(
     Example: midwatch channel test phone
     """
     if client.server_answers():
-        told: dict[str, Any] = client.send("POST", f"/channels/{client.part(name)}/test")
+        result: dict[str, Any] = client.send("POST", f"/channels/{client.part(name)}/test")
     else:
-        told = _tried_here(name)
+        result = _tried_here(name)
     if as_json:
-        show_json(told)
+        show_json(result)
     else:
-        line(told["sentence"], first=good("ok  ") if told["ok"] else bad("no  "))
-        if told["hint"]:
-            line(told["hint"], indent="    ")
-    if not told["ok"]:
+        line(result["sentence"], first=good("ok  ") if result["ok"] else bad("no  "))
+        if result["hint"]:
+            line(result["hint"], indent="    ")
+    if not result["ok"]:
         raise typer.Exit(NOT_TAKEN)
 
 

@@ -61,11 +61,11 @@ def _tried(project: str) -> list[Finding]:
     """Check what a night would need for one project, with every agent that could work in it."""
     from midwatch.surfaces.cli.evening.preflight import followed  # noqa: PLC0415  only this flag needs it
 
-    told = followed(client.send("POST", "/preflight", {"project": project}), None)
+    answer = followed(client.send("POST", "/preflight", {"project": project}), None)
     found = [
-        _finding(one["state"], f"{one['subject']}, {one['what']}: {one['text']}", one["fix"]) for one in told["lines"]
+        _finding(one["state"], f"{one['subject']}, {one['what']}: {one['text']}", one["fix"]) for one in answer["lines"]
     ]
-    return [*found, _finding("bad", told["said"], "Try it again.")] if told["error"] else found
+    return [*found, _finding("bad", answer["said"], "Try it again.")] if answer["error"] else found
 
 
 def _finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) -> Finding:
@@ -157,12 +157,12 @@ def _sleep() -> list[Finding]:
 
 
 def _verified() -> list[Finding]:
-    told: dict[str, Any] = client.get("/doctor/verify")
-    if told["broken"]:
-        return [_finding("bad", told["broken"], corrupt=True)]
-    found = [_finding("ok", f"the hash chain is intact over {told['entries']} entries")]
-    if told["differs"]:
-        tables = ", ".join(told["differs"])
+    result: dict[str, Any] = client.get("/doctor/verify")
+    if result["broken"]:
+        return [_finding("bad", result["broken"], corrupt=True)]
+    found = [_finding("ok", f"the hash chain is intact over {result['entries']} entries")]
+    if result["differs"]:
+        tables = ", ".join(result["differs"])
         found.append(_finding("bad", f"a rebuild would write {tables} differently", corrupt=True))
     else:
         found.append(_finding("ok", "records equal a rebuild from the journal"))

@@ -72,5 +72,5 @@ def discard(
 
     Example: midwatch job discard 2
     """
-    told = client.send("POST", f"/jobs/{client.part(name)}/discard", {"force": force})
-    typer.echo(f"The checkouts of job {told['number']} were deleted; {size(told['freed_bytes'])} freed.")
+    answer = client.send("POST", f"/jobs/{client.part(name)}/discard", {"force": force})
+    typer.echo(f"The checkouts of job {answer['number']} were deleted; {size(answer['freed_bytes'])} freed.")

@@ -117,13 +117,13 @@ def _followed(begun: dict[str, Any], *, as_json: bool) -> int:
 
     rows = Following([job["id"] for job in begun["jobs"]], after=begun["after"], say=say).to_the_end()
     _wait_for_the_brief(begun["session"])
-    told = [outcome(row, job["project"]) for row, job in zip(rows, begun["jobs"], strict=True)]
+    result = [outcome(row, job["project"]) for row, job in zip(rows, begun["jobs"], strict=True)]
     if as_json:
-        show_json({"session": begun["session"], "run": begun["run"], "jobs": told})
+        show_json({"session": begun["session"], "run": begun["run"], "jobs": result})
     else:
-        for one in told:
+        for one in result:
             tell_end(one)
-    return max(int(one["exit_code"]) for one in told)
+    return max(int(one["exit_code"]) for one in result)
 
 
 def _wait_for_the_brief(session: str) -> None:

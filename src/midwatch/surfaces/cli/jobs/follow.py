@@ -69,9 +69,9 @@ class Following:
 
     def _tell_logs(self) -> None:
         for job, place in self._places.items():
-            told = client.read(f"/jobs/{job}/log", **{"from": place})
-            self._places[job] = int(told.headers["midwatch-next"])
-            for words in told.value.splitlines():
+            answer = client.read(f"/jobs/{job}/log", **{"from": place})
+            self._places[job] = int(answer.headers["midwatch-next"])
+            for words in answer.value.splitlines():
                 self._say(f"          {said_in(words)}")
 
     def _answer_asks(self) -> None:
@@ -161,21 +161,21 @@ def exit_code(row: dict[str, Any]) -> int:
     return CODES.get(row["cause"], BROKEN)
 
 
-def tell_end(told: dict[str, Any]) -> None:
+def tell_end(answer: dict[str, Any]) -> None:
     """Print the completion message (A9)."""
-    number = told["job"]
-    if told["state"] != "done":
-        line(f"Job {number} in {told['project']} is {told['state']}. {told['why']}", first=bad("  "))
+    number = answer["job"]
+    if answer["state"] != "done":
+        line(f"Job {number} in {answer['project']} is {answer['state']}. {answer['why']}", first=bad("  "))
         line(f"Its work so far is kept: midwatch job show {number}; continue with midwatch job resume {number}")
         return
-    if told["pull_request"] is None:
-        line(f"Job {number} in {told['project']} is done: {told['why']}", first=good("  "))
+    if answer["pull_request"] is None:
+        line(f"Job {number} in {answer['project']} is done: {answer['why']}", first=good("  "))
         return
-    cost = f"{dollars(told['usd_micros'])}, {many(told['tokens'])} tokens, {counted(told['requests'], 'request')}"
-    size = f"{counted(told['files'], 'file')}, +{told['insertions']} -{told['deletions']}"
+    cost = f"{dollars(answer['usd_micros'])}, {many(answer['tokens'])} tokens, {counted(answer['requests'], 'request')}"
+    size = f"{counted(answer['files'], 'file')}, +{answer['insertions']} -{answer['deletions']}"
     line(
-        f"Pull request {told['pull_request']} in {told['project']}: {told['title']} ({told['branch']})",
+        f"Pull request {answer['pull_request']} in {answer['project']}: {answer['title']} ({answer['branch']})",
         first=good("  "),
     )
-    line(f"{size}; checks {told['verdict'].replace('_', ' ')}; {cost}, {told['minutes']:g} min", first="    ")
+    line(f"{size}; checks {answer['verdict'].replace('_', ' ')}; {cost}, {answer['minutes']:g} min", first="    ")
     line(f"midwatch job diff {number}, then midwatch job merge {number}", first="    ")

@@ -85,12 +85,12 @@ def show_errand(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -
         resets = f", which resets {moment(met['resets_at'])}" if met["resets_at"] else ""
         line(f"It reached the {met['limit']} limit of {met['provider']}{resets}.")
     if errand["prompt_blob"]:
-        _show_told(job, errand, prompts=prompts)
+        _show_answer(job, errand, prompts=prompts)
     for call in errand["calls"]:
         _show_call(call, over=job["state"] in logs.OVER)
 
 
-def _show_told(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -> None:
+def _show_answer(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) -> None:
     by = f"Prompt: template {errand['template']} ({errand['template_version']})"
     line(f"{by}:" if prompts else f"{by}. Full text: midwatch job show {job['number']} --prompts")
     if prompts:

@@ -44,16 +44,16 @@ def _print(text: str, *, raw: bool) -> None:
     if raw:
         typer.echo(text, nl=False)
         return
-    for told in text.splitlines():
-        line(said_in(told), indent="")
+    for result in text.splitlines():
+        line(said_in(result), indent="")
 
 
-def said_in(told: str) -> str:
+def said_in(text: str) -> str:
     """Return the message in one line of a log; any other line is returned as it is."""
     try:
-        return str(json.loads(told)["text"])
+        return str(json.loads(text)["text"])
     except (ValueError, KeyError, TypeError):
-        return told
+        return text
 
 
 def _follow(name: str, *, raw: bool) -> None:
@@ -62,7 +62,7 @@ def _follow(name: str, *, raw: bool) -> None:
     try:
         while True:
             try:
-                told = client.read(f"/jobs/{client.part(name)}/log", **{"from": place, "wait": WAIT})
+                answer = client.read(f"/jobs/{client.part(name)}/log", **{"from": place, "wait": WAIT})
             except MidwatchError as error:
                 if not begun or isinstance(error, Misuse | Unknown):
                     raise
@@ -72,9 +72,9 @@ def _follow(name: str, *, raw: bool) -> None:
                 time.sleep(PAUSE)
                 continue
             begun, away = True, False
-            _print(told.value, raw=raw)
-            upto = int(told.headers["midwatch-next"])
-            if told.headers["midwatch-over"] == "yes":
+            _print(answer.value, raw=raw)
+            upto = int(answer.headers["midwatch-next"])
+            if answer.headers["midwatch-over"] == "yes":
                 return
             place = upto
     except KeyboardInterrupt:

@@ -55,16 +55,16 @@ def _in_a_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
         try:
             while not client.server_answers():
                 time.sleep(LOOK_SECONDS)
-            told: Any = work()
+            result: Any = work()
         except BaseException as error:  # noqa: BLE001  every error goes to the waiting caller
             _call(loop, future.set_exception, error)
         else:
-            _call(loop, future.set_result, told)
+            _call(loop, future.set_result, result)
 
     threading.Thread(target=run, daemon=True).start()
     return future
 
 
-def _call(loop: asyncio.AbstractEventLoop, told: Callable[[Any], None], what: Any) -> None:
+def _call(loop: asyncio.AbstractEventLoop, result: Callable[[Any], None], what: Any) -> None:
     with contextlib.suppress(RuntimeError, asyncio.InvalidStateError):  # the loop is gone: the person left
-        loop.call_soon_threadsafe(lambda: None if sys.is_finalizing() else told(what))
+        loop.call_soon_threadsafe(lambda: None if sys.is_finalizing() else result(what))

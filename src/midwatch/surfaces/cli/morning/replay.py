@@ -79,14 +79,14 @@ def _show_row(row: dict[str, Any], today: str, *, prompts: bool) -> str:
         head(today)
     line(row["text"], first=f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} ")
     if row["told"]:
-        _show_told(row["told"], prompts=prompts)
+        _show_answer(row["told"], prompts=prompts)
     return today
 
 
-def _show_told(told: dict[str, Any], *, prompts: bool) -> None:
+def _show_answer(answer: dict[str, Any], *, prompts: bool) -> None:
     """Print the prompt of an agent: its first lines, or all of it."""
-    lines = told["text"].splitlines()
-    line(f"prompt: template {told['template']} ({told['version']}):", indent=TOLD)
+    lines = answer["text"].splitlines()
+    line(f"prompt: template {answer['template']} ({answer['version']}):", indent=TOLD)
     exactly("\n".join(lines if prompts else lines[:FOLDED]), indent=f"{TOLD}| ")
     if not prompts and len(lines) > FOLDED:
         line(f"{counted(len(lines) - FOLDED, 'more line')}: midwatch replay --prompts", indent=TOLD)
@@ -103,13 +103,13 @@ def why(
 
     Example: midwatch why 42
     """
-    told = client.get(f"/why/{client.part(_meant(name))}")
+    answer = client.get(f"/why/{client.part(_meant(name))}")
     if as_json:
-        show_json(told)
-    elif "causes" in told:
-        _show_entry(told)
+        show_json(answer)
+    elif "causes" in answer:
+        _show_entry(answer)
     else:
-        _show_advice(told)
+        _show_advice(answer)
 
 
 def _meant(name: str) -> str:
@@ -123,28 +123,28 @@ def _meant(name: str) -> str:
     return str(known[int(name) - 1]["id"]) if int(name) <= len(known) else name
 
 
-def _show_entry(told: dict[str, Any]) -> None:
-    head(f"{told['seq']}  {told['text']}")
-    for step in told["causes"]:
+def _show_entry(answer: dict[str, Any]) -> None:
+    head(f"{answer['seq']}  {answer['text']}")
+    for step in answer["causes"]:
         line(step["text"], first=f"  because {step['seq']:>5}  ")
-    for step in told["consequences"]:
+    for step in answer["consequences"]:
         line(step["text"], first=f"  led to  {step['seq']:>5}  ")
 
 
-def _show_advice(told: dict[str, Any]) -> None:
-    head(told["text"])
-    typer.echo(f"  {'Untested, ' if told['hypothesis'] else ''}{told['confidence']:.0%} sure: {told['rests_on']}")
-    for one in told["evidence"]:
+def _show_advice(answer: dict[str, Any]) -> None:
+    head(answer["text"])
+    typer.echo(f"  {'Untested, ' if answer['hypothesis'] else ''}{answer['confidence']:.0%} sure: {answer['rests_on']}")
+    for one in answer["evidence"]:
         line(f"{one['citation']} {one['notes']}".rstrip(), first="  evidence   ")
-    for one in told["tradeoffs"]:
+    for one in answer["tradeoffs"]:
         line(one, first="  tradeoff   ")
-    line(told["work_item"], first="  work item  ")
-    for goal in told["goals"]:
+    line(answer["work_item"], first="  work item  ")
+    for goal in answer["goals"]:
         line(goal, first="  goal       ")
     for part in ("plan", "approved", "signed"):
-        line(told[part], first=f"  {part:<9}  ")
-    for reason in told["reasons"]:
-        line(f"{told['outcome']}: {reason}", first="  gate       ")
+        line(answer[part], first=f"  {part:<9}  ")
+    for reason in answer["reasons"]:
+        line(f"{answer['outcome']}: {reason}", first="  gate       ")
 
 
 def rehearse(
@@ -157,12 +157,12 @@ def rehearse(
 
     Example: midwatch rehearse --level full
     """
-    told = client.get("/rehearse", level=level, night=night)
+    answer = client.get("/rehearse", level=level, night=night)
     if as_json:
-        show_json(told)
+        show_json(answer)
         return
-    head(f"{counted(len(told['rows']), 'recorded proposal')} at level {level}")
-    if not told["rows"]:
+    head(f"{counted(len(answer['rows']), 'recorded proposal')} at level {level}")
+    if not answer["rows"]:
         return
     lines = [
         (
@@ -171,10 +171,10 @@ def rehearse(
             _plain(row["would"]["outcome"]),
             row["would"]["reason"],
         )
-        for row in told["rows"]
+        for row in answer["rows"]
     ]
     table(lines, "act", "then", "would", "because")
-    typer.echo(f"{told['more']} would go further, {told['less']} less far.")
+    typer.echo(f"{answer['more']} would go further, {answer['less']} less far.")
 
 
 def _plain(outcome: str) -> str:

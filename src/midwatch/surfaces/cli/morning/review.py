@@ -20,23 +20,23 @@ def morning(
 
     Example: midwatch morning
     """
-    told = client.get("/morning", night=night)
+    answer = client.get("/morning", night=night)
     if as_json:
-        show_json(told)
+        show_json(answer)
         return
-    show_brief(told)
-    if told["state"] == "debrief":
+    show_brief(answer)
+    if answer["state"] == "debrief":
         typer.echo(wanted("Your verdicts: midwatch review"))
 
 
-def show_brief(told: dict[str, Any]) -> None:
-    brief = told["brief"]
+def show_brief(answer: dict[str, Any]) -> None:
+    brief = answer["brief"]
     head(brief["headline"])
     for section in brief["sections"]:
         typer.echo(typer.style(f"\n{section['title']}", bold=True))
         for text in section["lines"]:
             line(text)
-    scores = ", ".join(f"run {run['number']}: {_score(run['score_pre'])}" for run in told["runs"])
+    scores = ", ".join(f"run {run['number']}: {_score(run['score_pre'])}" for run in answer["runs"])
     cut = f"; {counted(brief['cut'], 'line')} left out" if brief["cut"] else ""
     typer.echo(typer.style(f"\n{brief['words']} words{cut}. Score before review: {scores or 'none'}.", dim=True))
 
@@ -63,13 +63,13 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
 
     Example: midwatch review --usefulness 4 --trust 4 --brevity 5 --accept 1 --reject 2
     """
-    told = client.get("/morning", night=night)
+    result = client.get("/morning", night=night)
     by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, flag))
     if by_flags:
         groups = {"accepted": accept, "modified": modify, "rejected": reject, "deferred": defer}
-        given = _from_flags(told, groups, (usefulness, trust, brevity))
+        given = _from_flags(result, groups, (usefulness, trust, brevity))
     elif sys.stdin.isatty():
-        given = _by_keys(told)
+        given = _by_keys(result)
     else:
         raise Misuse(
             "A review without a terminal needs flags.",
@@ -88,21 +88,21 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     typer.echo(f"Night {answer['night']} is {answer['state']}. Thank you.")
 
 
-def _from_flags(told: dict[str, Any], groups: dict[str, list[str]], ratings: tuple[int, int, int]) -> dict[str, Any]:
+def _from_flags(answer: dict[str, Any], groups: dict[str, list[str]], ratings: tuple[int, int, int]) -> dict[str, Any]:
     missing = [name for name, value in zip(("usefulness", "trust", "brevity"), ratings, strict=True) if not value]
     if missing:
         raise Misuse(f"A review needs all three ratings; missing: {', '.join(missing)}.", hint="Each from 1 to 5.")
     outcomes = []
     for outcome, places in groups.items():
-        outcomes += [{"recommendation": _id(told, place), "outcome": outcome} for place in places]
+        outcomes += [{"recommendation": _id(answer, place), "outcome": outcome} for place in places]
     named = [one["recommendation"] for one in outcomes]
     if len(set(named)) < len(named):
         raise Misuse("A recommendation has two verdicts.", hint="Name each one once: --accept 1 --reject 2")
     return dict(zip(("usefulness", "trust", "brevity"), ratings, strict=True)) | {"outcomes": outcomes}
 
 
-def _id(told: dict[str, Any], place: str) -> str:
-    known = told["recommendations"]
+def _id(answer: dict[str, Any], place: str) -> str:
+    known = answer["recommendations"]
     if place.isdigit() and 1 <= int(place) <= len(known):
         return str(known[int(place) - 1]["id"])
     if any(one["id"] == place for one in known):
@@ -110,10 +110,10 @@ def _id(told: dict[str, Any], place: str) -> str:
     raise Misuse(f"There is no recommendation {place}.", hint=f"The brief has {len(known)}: midwatch morning")
 
 
-def _by_keys(told: dict[str, Any]) -> dict[str, Any]:
+def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
     """One item at a time: A accept, E edit, R reject, D defer, K back."""
-    show_brief(told)
-    known = told["recommendations"]
+    show_brief(answer)
+    known = answer["recommendations"]
     outcomes: dict[str, dict[str, str]] = {}
     at = 0
     while at < len(known):

@@ -107,7 +107,7 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
     Example: midwatch watch
     """
     seq = after if after >= 0 else max(0, client.get("/status")["seq"] - 20)
-    told: dict[str, list[Any]] = {}
+    result: dict[str, list[Any]] = {}
     try:
         while True:
             here = client.server_answers()
@@ -116,19 +116,19 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
                 seq = entry["seq"]
                 line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
             if any(entry["kind"].startswith(MOVING) for entry in entries):
-                told = _lines_that_moved(told)
+                result = _lines_that_moved(result)
             if not here:
                 raise Unavailable("Midwatch is not running: nothing more will come.", hint="midwatch up --detach")
     except KeyboardInterrupt:
         typer.echo("")
 
 
-def _lines_that_moved(told: dict[str, list[Any]]) -> dict[str, list[Any]]:
+def _lines_that_moved(answer: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """Print the running jobs whose state has changed."""
     jobs = client.get("/status")["jobs"]
     now = {job["id"]: [job["line"][part] for part in ("phase", "requests", "usd_micros")] for job in jobs}
     for job in jobs:
-        if told.get(job["id"]) != now[job["id"]]:
+        if answer.get(job["id"]) != now[job["id"]]:
             line(job_line(job), first=" " * 10 + "now    ")
     return now
 

@@ -51,19 +51,19 @@ def server_answers(timeout: float = 5.0) -> bool:
 
 def get(path: str, **query: Any) -> Any:
     """Read something; works without a server too. A list in pages is read to its end."""
-    told = _page(_target(path, query))
-    while isinstance(told.value, list) and told.next:
-        more = _page(told.next)
-        told = ApiAnswer(told.value + more.value, more.next)
-    return told.value
+    result = _page(_target(path, query))
+    while isinstance(result.value, list) and result.next:
+        more = _page(result.next)
+        result = ApiAnswer(result.value + more.value, more.next)
+    return result.value
 
 
 def pages(path: str, **query: Any) -> Iterator[list[Any]]:
     target = _target(path, query)
     while target:
-        told = _page(target)
-        yield told.value
-        target = told.next
+        result = _page(target)
+        yield result.value
+        target = result.next
 
 
 def _target(path: str, query: Mapping[str, Any]) -> str:
@@ -144,26 +144,28 @@ def understood(status: int, kind: str, body: bytes) -> Any:
     """Read an answer; an error in it is raised as the same class as on the server."""
     if status >= 400:
         _raise(status, body)
-    told = json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
-    return _for_eyes(told) if sys.stdout.isatty() else told
+    result = json.loads(body) if kind.startswith("application/json") else body.decode(errors="replace")
+    return _for_eyes(result) if sys.stdout.isatty() else result
 
 
-def _for_eyes(told: Any) -> Any:
+def _for_eyes(result: Any) -> Any:
     """Before a terminal: agents and repositories wrote some of this, and escape codes would be executed."""
-    if isinstance(told, str):
-        return harmless(told)
-    if isinstance(told, list):
-        return [_for_eyes(one) for one in told]
-    if isinstance(told, dict):
-        return {name: _for_eyes(one) for name, one in told.items()}
-    return told
+    if isinstance(result, str):
+        return harmless(result)
+    if isinstance(result, list):
+        return [_for_eyes(one) for one in result]
+    if isinstance(result, dict):
+        return {name: _for_eyes(one) for name, one in result.items()}
+    return result
 
 
 def _raise(status: int, body: bytes) -> NoReturn:
     try:
-        told = _for_eyes(json.loads(body)["error"])  # it may quote a file name that an agent chose
+        result = _for_eyes(json.loads(body)["error"])  # it may quote a file name that an agent chose
     except (ValueError, KeyError, TypeError):
         raise errors.Broken(
             f"The server answered {status} without saying why.", hint="Its log: midwatch doctor"
         ) from None
-    raise errors.reported(told["code"], told["exit_code"], told["message"], told["hint"], tuple(told["because"]))
+    raise errors.reported(
+        result["code"], result["exit_code"], result["message"], result["hint"], tuple(result["because"])
+    )

@@ -18,7 +18,7 @@ from midwatch.surfaces.web.site.page import page
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, SessionRow
-from midwatch.views.entries.replay import told_by
+from midwatch.views.entries.replay import prompt_used
 from midwatch.views.text.plain import clean, marked
 
 router = APIRouter(include_in_schema=False)
@@ -57,14 +57,14 @@ async def live(request: Request, painter: ThePainter) -> HTMLResponse:
 async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
     """Show what caused an entry and what followed from it."""
     try:
-        asked, told = await why_entry(house, int(seq) if seq.isdecimal() and len(seq) < 19 else 0)
+        asked, result = await why_entry(house, int(seq) if seq.isdecimal() and len(seq) < 19 else 0)
     except Unknown:
         said = f"The journal has no entry {clean(seq, 20)}."
         raise Unknown(said, hint="Follow a `why?` on the Live page.") from None
-    prompt = told_by(asked.event)
+    prompt = prompt_used(asked.event)
     words = await prompt_text(house, prompt.prompt_blob) if prompt else ""
     shown: dict[str, Any] = {"prompt": prompt, "words": words, "exactly": _exactly(asked.event)}
-    return page(request, "why.html", here="Live", told=told, at=asked.at, actor=clean(asked.actor, 60), **shown)
+    return page(request, "why.html", here="Live", told=result, at=asked.at, actor=clean(asked.actor, 60), **shown)
 
 
 def _exactly(event: Event) -> str:

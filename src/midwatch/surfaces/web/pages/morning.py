@@ -165,7 +165,7 @@ async def undo(house: TheHouse, person: Person, name: str) -> HTMLResponse:
 async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Check the branches of the same project again."""
     old = await house.records.get(rec.StackRow, name)
-    return await _stack_shown(house, await build_stack.begin_anew(house.morning, old.project, by=person))
+    return await _stack_shown(house, await build_stack.begin_again(house.morning, old.project, by=person))
 
 
 async def _stack_shown(house: House, row: rec.StackRow) -> HTMLResponse:

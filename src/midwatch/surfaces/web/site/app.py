@@ -67,7 +67,7 @@ async def github_hook(house: TheHouse, request: Request, forge: str) -> Response
     """Receive a webhook of GitHub: a message that something changed. It is not trusted; Midwatch checks the forge."""
     new = await house.forges.hear(forge, await request.body(), request.headers)
     if new:
-        await house.forge_watch.ring(forge)
+        await house.forge_watch.wake_now(forge)
     return AsciiJson({"status": "heard" if new else "nothing new"}, status_code=202 if new else 200)
 
 

@@ -59,7 +59,7 @@ class Feed:
         self._told = self._known = 0
         self._pending: list[Entry] = []
         self._closed = False
-        self._wanted, self._deserted, self._ready, self._bell, self._turn = (asyncio.Event() for _ in range(5))
+        self._wanted, self._deserted, self._ready, self._wake_up, self._turn = (asyncio.Event() for _ in range(5))
 
     async def run(self) -> None:
         """Follow the journal while there are readers; after an error continue where it was."""
@@ -131,13 +131,13 @@ class Feed:
     def _take(self, entry: Entry) -> None:
         self._known = entry.seq
         self._pending.append(entry)
-        self._bell.set()
+        self._wake_up.set()
 
     async def _tell(self) -> None:
         while True:
-            await self._bell.wait()
+            await self._wake_up.wait()
             await asyncio.sleep(BURST_SECONDS)
-            self._bell.clear()
+            self._wake_up.clear()
             while batch := tuple(self._pending[:PAGE]):
                 await self._publish(batch)
                 del self._pending[: len(batch)]

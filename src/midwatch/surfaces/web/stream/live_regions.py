@@ -133,8 +133,8 @@ class Painter:
     async def _notices(self, session: rec.SessionRow | None) -> tuple[NoticeShown, ...]:
         if session is None:
             return ()
-        told = await self._house.records.find(rec.NoticeRow, session=session.id)
-        return notices_shown(told, await self._house.records.find(rec.DeliveryRow, session=session.id))
+        result = await self._house.records.find(rec.NoticeRow, session=session.id)
+        return notices_shown(result, await self._house.records.find(rec.DeliveryRow, session=session.id))
 
     async def _elsewhere(self, asks: Sequence[rec.AskRow], jobs: Sequence[rec.JobRow]) -> dict[str, rec.JobRow]:
         """Fetch the jobs of older nights that have open asks."""

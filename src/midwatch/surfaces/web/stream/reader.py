@@ -30,14 +30,14 @@ def as_json(value: Mapping[str, JsonValue]) -> str:
 class Reader:
     """One reader: what waits to be sent to it, and whether it is still connected."""
 
-    __slots__ = ("_bell", "_waiting", "html", "over", "since")
+    __slots__ = ("_waiting", "_wake_up", "html", "over", "since")
 
     def __init__(self, *, html: bool) -> None:
         self.html = html
         self.over = False
         self.since = time.monotonic()
         self._waiting: list[bytes] = []
-        self._bell: asyncio.Future[None] | None = None
+        self._wake_up: asyncio.Future[None] | None = None
 
     def put(self, chunk: bytes) -> bool:
         """Queue a chunk; return whether the reader still keeps up."""
@@ -45,23 +45,23 @@ class Reader:
             self.end()
             return False
         self._waiting.append(chunk)
-        self._ring()
+        self._wake_now()
         return True
 
     def end(self) -> None:
         """End the stream; what was not sent yet comes from the journal when the reader reconnects."""
         self.over = True
         self._waiting.clear()
-        self._ring()
+        self._wake_now()
 
-    def _ring(self) -> None:
-        if self._bell is not None and not self._bell.done():
-            self._bell.set_result(None)
+    def _wake_now(self) -> None:
+        if self._wake_up is not None and not self._wake_up.done():
+            self._wake_up.set_result(None)
 
     async def take(self) -> bytes:
         """Wait for everything queued, in one piece; nothing means that it is over."""
         while not self._waiting and not self.over:
-            self._bell = asyncio.get_running_loop().create_future()
-            await self._bell
+            self._wake_up = asyncio.get_running_loop().create_future()
+            await self._wake_up
         taken, self._waiting = self._waiting, []
         return taken[0] if len(taken) == 1 else b"".join(taken)

@@ -17,7 +17,7 @@ GO_ON: Final = b"G"
 NOT_YET: Final = "not yet"
 
 
-class Doorkeeper:
+class ListenerKeeper:
     """Waits at the control socket, from before the sandbox starts until the sandbox has handed out its listeners."""
 
     def __init__(self, control: Path | None, ports: tuple[int, ...], patience: float, board: selectors.BaseSelector):

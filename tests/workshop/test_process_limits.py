@@ -16,7 +16,7 @@ import pytest
 import midwatch
 from midwatch.workshop.rooms.logs import LOG_LIMIT, Untouched
 from midwatch.workshop.sandbox import process_limits
-from midwatch.workshop.sandbox.short_command import CommandEnd, run_leashed
+from midwatch.workshop.sandbox.short_command import CommandEnd, run_limited
 from tests.patience import PATIENCE
 
 LONG = timedelta(minutes=2)
@@ -84,7 +84,7 @@ async def go(  # noqa: PLR0913
     stop: asyncio.Event | None = None,
     heard: Heard | None = None,
 ) -> CommandEnd:
-    return await run_leashed(
+    return await run_limited(
         [sys.executable, "-c", code],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin", "MARKER": marker},
@@ -111,7 +111,7 @@ async def test_a_command_killed_by_a_signal_never_looks_successful(tmp_path: Pat
 
 async def test_a_missing_command_is_reported_in_the_log(tmp_path: Path) -> None:
     log = tmp_path / "it.log"
-    ended = await run_leashed(["/no/such/thing"], cwd=tmp_path, env={}, log=log, wall=LONG, idle=LONG)
+    ended = await run_limited(["/no/such/thing"], cwd=tmp_path, env={}, log=log, wall=LONG, idle=LONG)
     assert ended.exit_code == 127
     assert "cannot start /no/such/thing" in log.read_text()
 
@@ -197,12 +197,12 @@ def test_when_the_starter_is_killed_nothing_of_the_command_is_left(tmp_path: Pat
     starter = tmp_path / "starter.py"
     starter.write_text(
         "import asyncio, sys\nfrom datetime import timedelta\nfrom pathlib import Path\n"
-        "from midwatch.workshop.sandbox.short_command import run_leashed\n"
+        "from midwatch.workshop.sandbox.short_command import run_limited\n"
         "class Say:\n"
         "    def feed(self, chunk):\n        print(chunk.decode(), flush=True)\n        return chunk\n"
         "    def end(self): return b''\n"
         "hour = timedelta(hours=1)\n"
-        "asyncio.run(run_leashed([sys.executable, '-c', sys.argv[2]], cwd=Path('/'), env={'MARKER': sys.argv[1]},\n"
+        "asyncio.run(run_limited([sys.executable, '-c', sys.argv[2]], cwd=Path('/'), env={'MARKER': sys.argv[1]},\n"
         "            log=Path(sys.argv[3]), wall=hour, idle=hour, scrub=Say))\n"
     )
     starting = [
