@@ -21,7 +21,7 @@ E = TypeVar("E", bound=Event)
 Events = Sequence[Event]
 
 
-class EvidenceShown(Term):
+class CitedEvidence(Term):
     """One piece of evidence with its place."""
 
     id: str
@@ -40,7 +40,7 @@ class AdviceExplained(Term):
     hypothesis: bool
     rests_on: str
     tradeoffs: tuple[str, ...]
-    evidence: tuple[EvidenceShown, ...]
+    evidence: tuple[CitedEvidence, ...]
     work_item: str
     goals: tuple[str, ...]
     job: str
@@ -112,11 +112,11 @@ def _rests_on(events: Events, job: str, advice: Recommendation) -> str:
     return f"{said[0].upper()}{said[1:]}; {pieces}"
 
 
-def _evidence(events: Events, advice: Recommendation) -> tuple[EvidenceShown, ...]:
+def _evidence(events: Events, advice: Recommendation) -> tuple[CitedEvidence, ...]:
     found = {one.evidence.id: one.evidence for one in _all(events, EvidenceFound)}
     cited = [found[name] for name in advice.evidence if name in found]
     return tuple(
-        EvidenceShown(id=one.id, citation=clean(one.citation), notes=clean(one.notes), excerpt=clean(one.excerpt, 300))
+        CitedEvidence(id=one.id, citation=clean(one.citation), notes=clean(one.notes), excerpt=clean(one.excerpt, 300))
         for one in cited
     )
 
