@@ -11,7 +11,7 @@ from typing import NoReturn
 import hypothesis
 import pytest
 
-from tests.databases import place_sqlite
+from tests.databases import place_sqlite, share_statements
 from tests.postgres_server import PostgresServer, PostgresUnavailable, throw_away_postgres
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +24,7 @@ REQUIRED = frozenset(os.environ.get("MIDWATCH_REQUIRE", "").replace(",", " ").sp
 hypothesis.settings.register_profile("fast", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("sweep", max_examples=5000, deadline=None)
 hypothesis.settings.load_profile("fast")
+share_statements()
 
 
 def missing(what: str, why: str) -> NoReturn:

@@ -3,8 +3,6 @@
 import asyncio
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +16,16 @@ from tests.crash.doomed import FLAGS
 from tests.crash.oracle.alike import normalised
 from tests.crash.oracle.night import apply, start
 from tests.nights.house import git, sample_repository
-from tests.patience import PATIENCE
+from tests.store.processes import run_module
 
-ROOT = Path(__file__).parents[2]
 ENTRIES = 91
 """How many entries the short night has; test_the_short_night_has_about_as_many_entries_as_we_kill_at watches it."""
 
 
 def run(home: Path, source: Path | str, *more: str) -> int:
-    command = [sys.executable, "-m", "tests.crash.doomed", str(home), str(source), *more]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode in {0, -signal.SIGKILL}, done.stderr[-2000:]
-    return done.returncode
+    code, said = run_module("tests.crash.doomed", str(home), str(source), *more)
+    assert code in {0, -signal.SIGKILL}, said
+    return code
 
 
 def told(home: Path) -> tuple[dict[str, Any], int]:

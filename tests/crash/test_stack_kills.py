@@ -2,8 +2,6 @@
 
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,18 +14,16 @@ from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.records import PullRequestRow, StackRow
 from tests.nights.house import git
 from tests.nights.stacked import EIGHT, a_dawn_of, ends
-from tests.patience import PATIENCE
+from tests.store.processes import run_module
 
-ROOT = Path(__file__).parents[2]
 MOST_COMMANDS = 20
 
 
 def takes(home: Path, *how: str) -> int:
     """Merge the stack in a process of its own."""
-    command = [sys.executable, "-m", "tests.crash.doomed_stack", str(home), *how]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode in {0, -signal.SIGKILL}, done.stderr[-2000:]
-    return done.returncode
+    code, said = run_module("tests.crash.doomed_stack", str(home), *how)
+    assert code in {0, -signal.SIGKILL}, said
+    return code
 
 
 UNCOMMITTED = ("--uncommitted",)

@@ -2,9 +2,15 @@
 
 import asyncio
 import multiprocessing
+import os
+import runpy
+import signal
+import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from tests.patience import PATIENCE
@@ -33,6 +39,31 @@ def finish(child: BaseProcess) -> int | None:
 def run(target: Callable[..., None], *arguments: Any) -> int | None:
     """Run a child to its end."""
     return finish(start(target, *arguments))
+
+
+def run_module(name: str, *words: str) -> tuple[int, str]:
+    """Run `python -m name words`, forked instead of started; gives its exit code and the end of what it printed."""
+    with tempfile.TemporaryDirectory(prefix="mw") as place:
+        said, code = Path(place, "said"), Path(place, "code")
+        ended = run(_module, name, words, dict(os.environ), said, code)
+        assert ended is not None
+        # A busy fork server may lose how a child ended; one that was killed has written no code.
+        return int(code.read_text()) if code.exists() else min(ended, -signal.SIGKILL), said.read_text()[-2000:]
+
+
+def _module(name: str, words: tuple[str, ...], environment: dict[str, str], said: Path, code: Path) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    with said.open("w") as out:
+        os.dup2(out.fileno(), 1)
+        os.dup2(out.fileno(), 2)
+    sys.argv = [name, *words]
+    ended = 1
+    try:
+        runpy.run_module(name, run_name="__main__")
+        ended = 0
+    finally:
+        code.write_text(str(ended))
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
