@@ -17,6 +17,7 @@ from midwatch.store.schema.tables import RECORDS
 from midwatch.surfaces.cli.main import VERBS
 
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "midwatch"
 SPEC = (ROOT / "docs" / "SPEC.md").read_text(encoding="utf-8")
 REFERENCE = SPEC + (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 WRITTEN = tables.MADE.sub("", SPEC)
@@ -158,3 +159,19 @@ def test_numbers_in_the_prose_are_those_of_the_code() -> None:
     assert f"{len(CONDITIONS)} conditions" in changes
     assert f"{len(KINDS)} kinds of event" in changes
     assert f"{len(VERBS)} verbs" in changes
+
+
+def names_of_modules(document: Path) -> set[str]:
+    """The modules that the table of a folder's README names, as paths from that folder."""
+    rows = [line for line in document.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    return {name for row in rows for name in QUOTED.findall(row) if re.fullmatch(r"[a-z_/]+\.py", name)}
+
+
+@pytest.mark.parametrize(
+    "document", sorted(ROOT.glob("src/**/README.md")), ids=lambda path: str(path.parent.relative_to(ROOT / "src"))
+)
+def test_the_modules_in_a_folders_table_are_there(document: Path) -> None:
+    here = {path.name for path in document.parent.rglob("*.py")}
+    named = names_of_modules(document)
+    there = {name for name in named for at in (document.parent, SOURCE) if (at / name).is_file()}
+    assert not named - there - here

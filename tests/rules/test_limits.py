@@ -15,7 +15,6 @@ from midwatch.rules.budget.limits import (
     alarming,
     check_ins_due,
     marks_crossed,
-    may_retry,
     next_round_after,
     session_ends,
 )
@@ -87,14 +86,6 @@ def test_the_next_round_comes_between_a_minute_and_half_an_hour(wish: timedelta 
     after = next_round_after(wish)
     assert MINUTE <= after <= 30 * MINUTE
     assert after == 5 * MINUTE if wish is None else after == wish or wish < MINUTE or wish > 30 * MINUTE
-
-
-@given(st.lists(st.sampled_from(["fail", "succeed", "answer"]), max_size=12))
-def test_three_failures_in_a_row_end_the_trying_until_a_success_or_an_answer(story: list[str]) -> None:
-    in_a_row = 0
-    for what in story:
-        in_a_row = in_a_row + 1 if what == "fail" else 0
-    assert may_retry(of_cause=in_a_row, in_project=0) == may_retry(of_cause=0, in_project=in_a_row) == (in_a_row < 3)
 
 
 @pytest.mark.parametrize(

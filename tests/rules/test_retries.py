@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.rules.recovery.retries import failures_of, forgiven_at, not_let_out
+from midwatch.rules.recovery.tries import failures_of, forgiven_at, not_let_out
 from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import JobRow
 from tests.rules.test_liveness import NOW, a_job

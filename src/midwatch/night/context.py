@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from midwatch.ports.agent import Agent
 from midwatch.ports.brain import Brain
-from midwatch.ports.channel import Channel, Outlet
+from midwatch.ports.channel import NoticeLog, Outlet
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.door import Door
 from midwatch.ports.forge import Forges
@@ -60,7 +60,7 @@ class Night:
     proofs: Proofs
     upkeep: Upkeep
     forges: Forges
-    channel: Channel
+    channel: NoticeLog
     outlet: Outlet
     machine: Machine
     door: Door

@@ -5,7 +5,7 @@ from typing import Protocol
 from midwatch.terms.records import NoticeRow
 
 
-class Channel(Protocol):
+class NoticeLog(Protocol):
     """Where every notice goes first: the log."""
 
     name: str

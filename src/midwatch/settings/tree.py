@@ -11,18 +11,9 @@ from midwatch.settings.night import (
     ProjectsSettings,
     RoundsSettings,
 )
+from midwatch.settings.people import AsksSettings, NoticesSettings, PreflightSettings, ReviewSettings, ScoresSettings
 from midwatch.settings.section import SettingsSection
-from midwatch.settings.server import (
-    AsksSettings,
-    DatabaseSettings,
-    HistorySettings,
-    NoticesSettings,
-    PreflightSettings,
-    ReviewSettings,
-    ScoresSettings,
-    SecretsSettings,
-    ServerSettings,
-)
+from midwatch.settings.server import DatabaseSettings, HistorySettings, SecretsSettings, ServerSettings
 from midwatch.settings.work import (
     ExecutionSettings,
     JobsSettings,

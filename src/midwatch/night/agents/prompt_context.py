@@ -7,7 +7,7 @@ from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
 from midwatch.ports.journal import Records
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.recovery.recovery import remedy_of
-from midwatch.rules.recovery.retries import failures_of
+from midwatch.rules.recovery.tries import failures_of
 from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage

@@ -9,7 +9,7 @@ from midwatch.night.delivery.wording import within
 from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import remedy_of
-from midwatch.rules.recovery.retries import GUIDANCE, failures_of, forgiven_at, project_spent, spent
+from midwatch.rules.recovery.tries import GUIDANCE, failures_of, forgiven_at, project_spent, spent
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier
 from midwatch.terms.jobs import Failure, JobState

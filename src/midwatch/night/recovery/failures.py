@@ -13,7 +13,7 @@ from midwatch.night.context import Night
 from midwatch.ports.clock import Ids
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
-from midwatch.rules.recovery.retries import errors_in_a_row, failures_of, forgiven_at, tries_of
+from midwatch.rules.recovery.tries import errors_in_a_row, failures_of, forgiven_at, tries_of
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow

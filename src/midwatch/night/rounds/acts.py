@@ -19,7 +19,7 @@ from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.people.asks import deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
-from midwatch.rules.recovery.retries import not_let_out
+from midwatch.rules.recovery.tries import not_let_out
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier

@@ -7,7 +7,7 @@ from midwatch.night.rounds.contracts import item_for
 from midwatch.rules.budget.time_boxes import boxed, progressed
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.recovery.recovery import Cause, NextAct, next_act, remedy_of
-from midwatch.rules.recovery.retries import GUIDANCE, failures_of, forgiven_at, project_spent, spent, tries_of
+from midwatch.rules.recovery.tries import GUIDANCE, failures_of, forgiven_at, project_spent, spent, tries_of
 from midwatch.terms.acts import ActKind, ItemSense
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState, Stage

@@ -10,7 +10,7 @@ from midwatch.night.rounds.contracts import contract_for, item_for
 from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.people.notices import is_quiet
-from midwatch.rules.recovery.retries import failed_in_a_row, forgiven_at
+from midwatch.rules.recovery.tries import failed_in_a_row, forgiven_at
 from midwatch.settings import Settings, gate_limits, quiet_hours
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import WAITING, ActKind, ItemSense, Proposal, Sense

@@ -17,7 +17,6 @@ IDLE_AFTER: Final = timedelta(minutes=30)
 ROUND_DEFAULT: Final = timedelta(minutes=5)
 ROUND_SOONEST: Final = timedelta(seconds=60)
 ROUND_LATEST: Final = timedelta(minutes=30)
-RETRIES: Final = 3
 
 
 class CheckIn(StrEnum):
@@ -124,8 +123,3 @@ def session_ends(
 def next_round_after(wish: timedelta | None = None, pace: Pace = USUAL_PACE) -> timedelta:
     """A brain may request the time of its next round, within bounds."""
     return pace.usual if wish is None else min(pace.latest, max(pace.soonest, wish))
-
-
-def may_retry(*, of_cause: int, in_project: int, most: int = RETRIES) -> bool:
-    """Three tries per cause and three per project in a row, then a person must look."""
-    return of_cause < most and in_project < most

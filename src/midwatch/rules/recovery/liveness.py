@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from midwatch.rules.recovery.recovery import Cause, NextAct, cause_of, remedy_of
-from midwatch.rules.recovery.retries import GUIDANCE
+from midwatch.rules.recovery.tries import GUIDANCE
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, TimerRow

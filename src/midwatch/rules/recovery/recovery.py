@@ -154,6 +154,6 @@ def remedy_of(name: str) -> Remedy:
     return CAUSES[cause_of(name)]
 
 
-def next_act(cause: Cause, tries: int, cap: int = 3) -> NextAct:
+def next_act(cause: Cause, tries: int, cap: int) -> NextAct:
     """The table's act while tries are left, then a person; a limit that a provider reported is not counted."""
     return CAUSES[cause].act if tries < cap else NextAct.ASK

@@ -1,11 +1,9 @@
-"""Routes about jobs, with their logs and diffs, and the pull requests they opened."""
+"""What changes jobs, their checkouts and pull requests. Reading is in `surfaces/queries/jobs.py`."""
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
 
-from fastapi import APIRouter, Query
-from fastapi import Path as InPath
+from fastapi import APIRouter
 
 from midwatch.compose import shells
 from midwatch.night.commands import steering
@@ -16,12 +14,6 @@ from midwatch.terms.records import JobRow, PullRequestRow
 from midwatch.terms.term import Term
 
 router = APIRouter()
-NEXT, OVER = "midwatch-next", "midwatch-over"
-"""Where to continue reading a log, and whether more can follow."""
-LOOK_SECONDS = 0.3
-Offset = Annotated[int | None, Query(alias="from", ge=0, le=2**62, description="Whole lines from this byte on.")]
-Epoch = Annotated[int, InPath(ge=0, le=2**31, description="The epoch of the agent run, as in /errands.")]
-Wait = Annotated[float, Query(ge=0, description="Seconds to wait for more, if there is none yet.")]
 
 
 class CheckoutShown(Term):
