@@ -61,7 +61,7 @@ class WorkEngine:
         self.queue = DbosQueue(engine)
 
     async def start(self, perform: Perform) -> None:
-        """Migrate the queue's tables, take up unfinished work, and claim more from now on."""
+        """Migrate the queue's tables, resume unfinished work, and claim more from now on."""
         self.perform = perform
         sys.setswitchinterval(SWITCH_SECONDS)
         loop = asyncio.get_running_loop()
@@ -99,7 +99,7 @@ class WorkEngine:
             self.queue.rows.requeue(tx, executors)
 
     async def stop(self) -> None:
-        """Stop; work in progress stays claimed and is taken up at the next start."""
+        """Stop; work in progress stays claimed and resumes at the next start."""
         watch = self.queue.watch
         if watch is None:
             return

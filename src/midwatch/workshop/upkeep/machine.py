@@ -1,6 +1,5 @@
-"""Facts about the machine: what is free, how long it has been up, and whether it will sleep tonight."""
+"""Facts about the machine: what is free, and whether it will sleep tonight."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,16 +35,6 @@ def free_disk(path: Path) -> int:
     """Return how many bytes can still be written where this path is, or will be."""
     there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
     return int(psutil.disk_usage(str(there)).free)
-
-
-def boot_id(root: Path = Path("/")) -> str:
-    """Return the id of this boot; another one after a crash means that the machine was restarted."""
-    return _text(root / "proc/sys/kernel/random/boot_id") or f"booted-{psutil.boot_time():.0f}"
-
-
-def uptime_seconds(root: Path = Path("/")) -> float:
-    """Return how long the machine has been up, time asleep included."""
-    return float((_text(root / "proc/uptime") or f"{time.monotonic()}").split()[0])
 
 
 def sleep_risk(root: Path = Path("/")) -> SleepRisk:
