@@ -41,6 +41,28 @@ def test_without_a_server_one_sentence_becomes_a_pull_request_and_the_server_is_
         adds_up(person)
 
 
+def test_following_ends_with_its_server_and_says_that_the_work_resumes() -> None:
+    with a_person() as person:
+        person.adds_repo()
+        with subprocess.Popen(
+            command(("code", "Tidy up", "--project", "repo", "--follow")),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=person.folder,
+            env=person.environment | {"PYTHONUNBUFFERED": "1"},
+        ) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if "Ask 1 waits" in line:
+                    break
+            os.kill(int((person.home / "server.lock").read_text()), signal.SIGKILL)
+            _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 5, err
+        assert "what it was doing resumes at the next start" in err
+
+
 def test_left_in_the_middle_the_work_is_kept_and_goes_on_at_the_next_start() -> None:
     with a_person(up=False) as person:
         knows_a_repo(person)

@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from midwatch.errors import Refused, Unavailable
+from midwatch.errors import Refused
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, wanted
@@ -48,12 +48,7 @@ def followed(begun: Shown, show: Callable[[Shown], None] | None) -> Shown:
                     show(one)
         if answer["state"] != "running":
             return answer
-        if not client.server_answers():
-            raise Unavailable(
-                "Midwatch stopped before the preflight was over.",
-                hint="It resumes at the next start: midwatch up --detach",
-            )
-        answer = client.get(f"/preflight/{client.part(answer['id'])}", seen=len(seen), wait=WAIT_SECONDS)
+        answer = client.wait_for(f"/preflight/{client.part(answer['id'])}", seen=len(seen), wait=WAIT_SECONDS)
 
 
 def show_line(one: Shown) -> None:

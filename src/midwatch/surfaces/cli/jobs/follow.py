@@ -58,7 +58,7 @@ class Following:
             if all(row["state"] in OVER for row in rows):
                 return rows
             self._answer_asks()
-            client.get("/entries", after=self._seq, wait=WAIT, limit=1)
+            client.wait_for("/entries", after=self._seq, wait=WAIT, limit=1)
 
     def _tell_entries(self) -> None:
         while entries := client.get("/entries", after=self._seq, limit=1000):

@@ -58,6 +58,11 @@ def get(path: str, **query: Any) -> Any:
     return result.value
 
 
+def wait_for(path: str, **query: Any) -> Any:
+    """Read what only a running server carries on; without one, waiting would never end."""
+    return _page(_target(path, query), offline=False).value
+
+
 def pages(path: str, **query: Any) -> Iterator[list[Any]]:
     target = _target(path, query)
     while target:
@@ -84,13 +89,17 @@ def read(path: str, **query: Any) -> ApiAnswer:
     return _page(_target(path, query))
 
 
-def _page(target: str) -> ApiAnswer:
+def _page(target: str, *, offline: bool = True) -> ApiAnswer:
     try:
         try:
             status, headers, body = _over_socket("GET", target, None, 60)
         except ConnectionResetError:  # a server that ends resets it as one that refuses does: ask again to know which
             status, headers, body = _over_socket("GET", target, None, 60)
-    except NOBODY:
+    except NOBODY as error:
+        if not offline:
+            raise errors.Unavailable(
+                "Midwatch stopped; what it was doing resumes at the next start.", hint="Start it: midwatch up --detach"
+            ) from error
         from midwatch.surfaces.cli.shell.offline import read_offline  # noqa: PLC0415  heavy, and rarely needed
 
         status, headers, body = read_offline(home(), target)
