@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import socket
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,10 @@ from midwatch.views.text.plain import harmless
 API = "/api/v1"
 NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
 """The errors that mean that no server is at the socket."""
+
+
+class ServerEnded(ConnectionRefusedError):
+    """Our own server ended before it answered."""
 
 
 class SocketConnection(http.client.HTTPConnection):
@@ -91,10 +96,7 @@ def read(path: str, **query: Any) -> ApiAnswer:
 
 def _page(target: str, *, offline: bool = True) -> ApiAnswer:
     try:
-        try:
-            status, headers, body = _over_socket("GET", target, None, 60)
-        except ConnectionResetError:  # a server that ends resets it as one that refuses does: ask again to know which
-            status, headers, body = _over_socket("GET", target, None, 60)
+        status, headers, body = _over_socket("GET", target, None, 60)
     except NOBODY as error:
         if not offline:
             raise errors.Unavailable(
@@ -114,6 +116,11 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
     """Change something; needs the server."""
     try:
         status, headers, answer = _over_socket(method, _target(path, query), {} if body is None else body, 120)
+    except ServerEnded:
+        raise errors.Unavailable(
+            "Midwatch ended before it answered; this may have been done or not.",
+            hint="Start it and look before you try again: midwatch up --detach",
+        ) from None
     except NOBODY:
         raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
     except (OSError, http.client.HTTPException) as error:
@@ -123,7 +130,7 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
 
 def _unanswered(error: Exception) -> errors.MidwatchError:
     """Say why a running server gave no answer."""
-    if isinstance(error, PermissionError | ConnectionResetError):
+    if isinstance(error, PermissionError | ConnectionResetError | BrokenPipeError):
         return errors.Refused(
             f"Midwatch in {home()} answers only its owner.",
             hint="Use your own: set MIDWATCH_HOME to your own folder.",
@@ -145,8 +152,20 @@ def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[i
         connection.request(method, target, payload, {"Content-Type": "application/json"} if payload else {})
         answer = connection.getresponse()
         return answer.status, {name.lower(): value for name, value in answer.headers.items()}, answer.read()
+    except (ConnectionResetError, BrokenPipeError) as error:
+        if _is_ours():
+            raise ServerEnded from error
+        raise
     finally:
         connection.close()
+
+
+def _is_ours() -> bool:
+    """Whether the server lets this user in: hanging up then means that it ended, not that it refused."""
+    try:
+        return os.geteuid() in {0, (home() / SOCKET).stat().st_uid}
+    except FileNotFoundError:
+        return True
 
 
 def understood(status: int, kind: str, body: bytes) -> Any:
