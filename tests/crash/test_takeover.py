@@ -14,7 +14,7 @@ import pytest
 
 from midwatch.compose.house import House
 from midwatch.engine.lease import LOST_LEASE
-from midwatch.engine.work_engine import DbosQueue
+from midwatch.engine.work_engine import DurableQueue
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
 from midwatch.journal.events.jobs import JobClaimed
@@ -91,7 +91,7 @@ async def test_the_other_worker_takes_over_and_delivers_once(
     home.mkdir()
     with worker(home, postgres_url) as first, worker(home, postgres_url) as second:
         house = House(home, flags=FLAGS | {"database.url": postgres_url})
-        house.journal.queue = DbosQueue(open_for_engine(house.url))
+        house.journal.queue = DurableQueue(open_for_engine(house.url))
         async with asyncio.timeout(PATIENCE):
             taken = await night(house, source, [first, second], blow)
         with capsys.disabled():

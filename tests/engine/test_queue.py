@@ -10,11 +10,11 @@ import pytest
 import sqlalchemy as sa
 
 from midwatch.engine.inline import InlineEngine
-from midwatch.engine.queue_rows import SCHEMA, Args
+from midwatch.engine.queue_rows import Args, FinishedWork, queued_work
 from midwatch.engine.work_engine import SINGLE, WorkEngine
 from midwatch.errors import Stale
 from midwatch.journal.follows import QueuedWork, stage_work
-from midwatch.store.schema.engines import is_sqlite, open_for_engine
+from midwatch.store.schema.engines import open_for_engine
 from midwatch.terms.jobs import Stage
 from tests.patience import PATIENCE
 from tests.store import scenes
@@ -83,9 +83,6 @@ async def test_work_starts_when_it_is_committed_and_waits_for_no_poll(
     assert not caplog.records, "the watch over the queue was never cut off"
 
 
-PAYLOADS = ("workflow_input", "workflow_output")
-
-
 def prepare(job: str) -> QueuedWork:
     return stage_work(job, Stage.MIRROR)
 
@@ -136,24 +133,47 @@ async def test_work_may_record_what_follows(office: Office, store: Store) -> Non
 
 
 @pytest.mark.parametrize("office", ["durable"], indirect=True)
-async def test_the_engine_keeps_plain_json_and_no_pickle(office: Office, store: Store) -> None:
-    await store.journal.record(scenes.job("job_1"))
-    await office.has_done(prepare("job_1"))
-    schema = None if is_sqlite(store.url) else SCHEMA
-    status = sa.table("workflow_status", *map(sa.column, ("status", "serialization")), schema=schema)
+async def test_done_work_leaves_nothing_and_failed_work_says_why(
+    office: Office, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def perform(name: str, args: Args, seq: int) -> None:
+        if args["job"] == "bad":
+            raise ValueError("no such thing")
+        await office.perform(name, args, seq)
 
-    async def succeeded() -> list[Any]:
-        return list(await store.reader.rows(sa.select(status).where(status.c.status == "SUCCESS")))
+    assert isinstance(office.engine, WorkEngine)
+    office.engine.perform = perform
+    with store.writer.engine.begin() as tx:
+        office.engine.queue.put(tx, QueuedWork("close", {"job": "bad"}), seq=1)
+        office.engine.queue.put(tx, QueuedWork("close", {"job": "well", "deep": {"ø": [None, True]}}), seq=2)
 
-    (row,) = await until(succeeded, "the workflow is written down as done")
-    assert row.serialization == "portable_json"
-    given, given_back = [await _stored(store, f"{schema}.{name}" if schema else name) for name in PAYLOADS]
-    assert given == {"namedArgs": {}, "positionalArgs": ["stage", prepare("job_1").args, 1]}
-    assert given_back == {"done": "stage"}
+    async def left() -> list[Any]:
+        rows = list(await store.reader.rows(sa.select(queued_work)))
+        return rows if len(rows) == 1 and rows[0].error else []
+
+    (row,) = await until(left, "one is deleted, the other says why it is not")
+    assert (row.seq, row.work, json.loads(row.args)) == (1, "close", {"job": "bad"})
+    assert row.error == "ValueError: no such thing"
+    assert office.done == [("close", {"job": "well", "deep": {"ø": [None, True]}})]
+    assert "close-1 failed" in caplog.text
+    with store.writer.engine.begin() as tx:
+        office.engine.queue.rows.requeue(tx, [SINGLE])
+    assert len(await left()) == 1, "what failed is not begun again"
 
 
-async def _stored(store: Store, table: str) -> Any:
-    """The one payload in a table of the engine, read as JSON: a pickle would not be."""
-    query = sa.text(f"select * from {table}")  # noqa: S608  a name of ours
-    (row,) = await store.reader.read(lambda connection: connection.execute(query).all())
-    return json.loads(row[1])
+@pytest.mark.parametrize("office", ["durable"], indirect=True)
+async def test_a_worker_that_lost_its_work_cannot_finish_it(office: Office, store: Store) -> None:
+    assert isinstance(office.engine, WorkEngine)
+    rows = office.engine.queue.rows
+    with store.writer.engine.begin() as tx:  # claimed and put back before the engine sees any of it
+        rows.put(tx, "close", {"job": "taken"}, 1)
+        rows.put(tx, "close", {"job": "other"}, 1)
+        (claimed,) = rows.claim(tx, executor="first", room=9)
+        rows.requeue(tx, ["first"])
+        assert rows.claim(tx, executor="second", room=9) == [claimed]
+        rows.finish(tx, [FinishedWork(claimed)], executor="first")
+        assert tx.execute(sa.select(queued_work.c.executor, queued_work.c.args)).all() == [
+            ("second", '{"job": "taken"}')
+        ]
+        rows.finish(tx, [FinishedWork(claimed)], executor="second")
+        assert tx.execute(sa.select(queued_work)).all() == []

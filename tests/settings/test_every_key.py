@@ -263,7 +263,7 @@ def test_the_data_folder_is_the_one_that_was_named(tmp_path: Path, monkeypatch: 
     [
         ("from midwatch.settings.folder import data_folder", "pydantic platformdirs typer sqlalchemy"),
         ("from midwatch.settings import data_folder", "pydantic platformdirs typer sqlalchemy"),
-        ("from midwatch.settings import load_settings, gate_limits", "sqlalchemy dbos fastapi platformdirs psutil"),
+        ("from midwatch.settings import load_settings, gate_limits", "sqlalchemy fastapi platformdirs psutil"),
     ],
 )
 def test_settings_load_nothing_they_do_not_need(statement: str, absent: str) -> None:

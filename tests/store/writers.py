@@ -8,27 +8,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from midwatch.engine.work_engine import SINGLE, DbosQueue, WorkEngine
+from midwatch.engine.work_engine import DurableQueue
 from midwatch.store.schema.engines import open_for_engine
 from tests.store import scenes
 from tests.store.opened import opened
-
-
-def make_engine_tables(url: str) -> None:
-    """Let DBOS make its tables, as the first start does."""
-
-    async def body() -> None:
-        engine = open_for_engine(url)
-        work = WorkEngine(engine, executor=SINGLE, poll_seconds=1.0)
-        await work.start(_nothing)
-        await work.stop()
-        engine.dispose()
-
-    asyncio.run(body())
-
-
-async def _nothing(name: str, args: Any, seq: int) -> None:
-    """Nobody asked for anything."""
 
 
 def die() -> None:
@@ -54,7 +37,7 @@ def record_and_die(url: str, point: int) -> None:
 
     async def body() -> None:
         async with opened(url) as store:
-            store.journal.queue = DbosQueue(open_for_engine(url))
+            store.journal.queue = DurableQueue(open_for_engine(url))
             die_at(store.writer.engine, point)
             name = f"{point:03}"
             await store.journal.record(scenes.said(name), scenes.job(f"job_{name}", of=f"prj_{name}"), key=f"k{name}")

@@ -38,7 +38,7 @@ READING_VERBS = (
     *(["job", "list"], ["job", "show", "1"], ["job", "log", "1"], ["job", "diff", "1"], ["job", "steps", "1"]),
     *(["morning"], ["why", "20"], ["replay"], ["rehearse", "--level", "full"], ["stack"]),
 )
-SERVER_ONLY = {"fastapi", "starlette", "uvicorn", "httpx", "dbos", "alembic", "psycopg", "apprise", "jinja2", "nh3"}
+SERVER_ONLY = {"fastapi", "starlette", "uvicorn", "httpx", "alembic", "psycopg", "apprise", "jinja2", "nh3"}
 SERVER_ONLY |= {"markdown_it", "psutil", "sqlalchemy.orm", "sqlalchemy.ext.asyncio"}
 SERVER_ONLY |= {f"midwatch.{name}" for name in ("night", "crew", "workshop", "gateway", "forges", "channels", "brains")}
 SERVER_ONLY |= {"midwatch.compose.house", "midwatch.surfaces.web", "midwatch.store.projectors"}

@@ -12,7 +12,7 @@ import typer.main
 from midwatch.surfaces.cli import main as cli
 from tests.surfaces.person import Person, a_person, command
 
-HEAVY = {"pydantic", "sqlalchemy", "dbos", "fastapi", "rich", "httpx", "starlette", "uvicorn", "alembic", "psutil"}
+HEAVY = {"pydantic", "sqlalchemy", "fastapi", "rich", "httpx", "starlette", "uvicorn", "alembic", "psutil"}
 LOADED = """
 import json, sys
 sys.argv = ["midwatch", {words}]

@@ -63,7 +63,7 @@ from midwatch.workshop.sandbox.walls.spec import MIB, SandboxLimits
 from midwatch.workshop.upkeep.machine import ThisMachine
 from midwatch.workshop.workshop import Workshop
 
-if TYPE_CHECKING:  # importing it imports DBOS; a reader needs no engine
+if TYPE_CHECKING:  # a reader needs no engine
     from midwatch.engine.work_engine import WorkEngine
 
 log = logging.getLogger(__name__)

@@ -81,7 +81,7 @@ def _the_one(group: BaseExceptionGroup[BaseException]) -> BaseException:
 async def _engine(house: House) -> AsyncIterator[None]:
     """Run the engine and the loops while the caller works."""
     from midwatch.engine.lease import Lease  # noqa: PLC0415 - as below
-    from midwatch.engine.work_engine import SINGLE, WorkEngine  # noqa: PLC0415 - DBOS; a reader needs no engine
+    from midwatch.engine.work_engine import SINGLE, WorkEngine  # noqa: PLC0415 - a reader needs no engine
 
     given = house.parts.engine
     server = house.loaded.settings.server

@@ -1,1 +1,1 @@
-"""The work engine: a queue in DBOS's tables, leases, clocks. Only it imports DBOS; state is never read from it."""
+"""The work engine: a durable queue, leases, clocks. State is never read from it."""

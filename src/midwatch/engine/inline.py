@@ -1,14 +1,11 @@
-"""An engine for tests in one process: the same queue guarantees, without DBOS; work runs on demand."""
+"""An engine for tests in one process: the same queue guarantees; work runs on demand."""
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from midwatch.engine.work_engine import Perform
 from midwatch.journal.follows import QueuedWork
-
-if TYPE_CHECKING:  # importing it imports DBOS, which is what this engine does without
-    from midwatch.engine.work_engine import Perform
 
 
 class InlineEngine:
@@ -41,7 +38,7 @@ class InlineEngine:
     def _rolled_back(self, connection: sa.Connection) -> None:
         self._waiting.pop(id(connection), None)
 
-    async def start(self, perform: "Perform") -> None:
+    async def start(self, perform: Perform) -> None:
         """Set the function that runs the work."""
         self._perform = perform
 

@@ -11,7 +11,7 @@ from typing import IO
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from midwatch.engine.queue_rows import SCHEMA
+from midwatch.engine.queue_rows import queued_work
 from midwatch.errors import Refused
 
 REAP_LOCK = 0x72656170
@@ -57,10 +57,9 @@ class Lease:
     async def _reap(self, tx: AsyncConnection) -> None:
         too_old = leases.c.beat < db_now - sa.func.make_interval(0, 0, 0, 0, 0, 0, self._seconds)
         await tx.execute(sa.delete(leases).where(too_old))
-        status = sa.table("workflow_status", sa.column("executor_id"), sa.column("status"), schema=SCHEMA)
-        living = sa.select(leases.c.executor)
-        orphaned = sa.select(status.c.executor_id).distinct()
-        orphaned = orphaned.where(status.c.status == "PENDING", status.c.executor_id.not_in(living))
+        living = sa.select(leases.c.executor).union(sa.select(sa.literal("")))  # nobody has claimed it yet
+        orphaned = sa.select(queued_work.c.executor).distinct()
+        orphaned = orphaned.where(queued_work.c.error == "", queued_work.c.executor.not_in(living))
         orphans = list((await tx.execute(orphaned)).scalars())
         # Commit first: a dead worker's lease must be gone before its work is taken. The next beat repeats it if we die.
         await tx.commit()

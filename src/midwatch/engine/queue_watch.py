@@ -44,9 +44,9 @@ class QueueWatch:
         self._waker.settimeout(0.0)
         self._thread = threading.Thread(target=self._run, name="queue-watch", daemon=True)
 
-    def begin(self, *, owner: str, at_once: int, poll_seconds: float) -> None:
+    def begin(self, *, at_once: int, poll_seconds: float) -> None:
         """Begin to claim work."""
-        self._owner, self._at_once, self._poll = owner, at_once, poll_seconds
+        self._at_once, self._poll = at_once, poll_seconds
         self._thread.start()
 
     def wake(self) -> None:
@@ -104,10 +104,10 @@ class QueueWatch:
         with self._guard:
             done = list(self._done)
         with self._engine.begin() as tx:
-            self._rows.finish(tx, done, owner=self._owner)
-            claimed = self._rows.claim(tx, executor=self._executor, owner=self._owner, room=room) if room > 0 else []
+            self._rows.finish(tx, done, executor=self._executor)
+            claimed = self._rows.claim(tx, executor=self._executor, room=room) if room > 0 else []
         self._held |= {one.id for one in claimed}
-        self._held -= {one.id for one in done}
+        self._held -= {one.work.id for one in done}
         with self._guard:
             del self._done[: len(done)]
         if claimed:

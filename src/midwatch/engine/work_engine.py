@@ -1,19 +1,14 @@
-"""Runs queued work in our event loop, again after a crash, until it is done.
-
-The queue is DBOS's tables. DBOS's own runtime is not started: the work has no steps to remember, so its threads would
-only poll, and its bookkeeping costs several times as much as ours.
-"""
+"""Runs queued work in our event loop, again after a crash, until it is done."""
 
 import asyncio
 import logging
-import secrets
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import sqlalchemy as sa
 
-from midwatch.engine.queue_rows import Args, ClaimedWork, QueueRows, finished
+from midwatch.engine.queue_rows import Args, ClaimedWork, FinishedWork, QueueRows
 from midwatch.engine.queue_watch import QueueWatch
 from midwatch.journal.follows import QueuedWork
 from midwatch.ports.journal import in_background
@@ -31,7 +26,7 @@ SINGLE = "single"
 log = logging.getLogger("midwatch.engine")
 
 
-class DbosQueue:
+class DurableQueue:
     """Queues work inside the caller's transaction; a worker is woken when it commits."""
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -58,23 +53,22 @@ class WorkEngine:
         self.executor = executor
         self._poll = poll_seconds
         self._tasks: set[asyncio.Task[None]] = set()
-        self.queue = DbosQueue(engine)
+        self.queue = DurableQueue(engine)
 
     async def start(self, perform: Perform) -> None:
-        """Migrate the queue's tables, resume unfinished work, and claim more from now on."""
+        """Resume unfinished work, and claim more from now on."""
         self.perform = perform
         sys.setswitchinterval(SWITCH_SECONDS)
         loop = asyncio.get_running_loop()
         # Stages wait in threads for minutes; the loop's own pool has a few only.
         loop.set_default_executor(ThreadPoolExecutor(AT_ONCE, thread_name_prefix="midwatch"))
-        await asyncio.to_thread(self.queue.rows.bring_into_shape)
 
         def claimed(some: list[ClaimedWork]) -> None:
             loop.call_soon_threadsafe(self._begin, some)
 
         watch = QueueWatch(self.queue.rows, self._engine, claimed, executor=self.executor)
         self.queue.watch = watch
-        watch.begin(owner=secrets.token_hex(16), at_once=AT_ONCE, poll_seconds=self._poll)
+        watch.begin(at_once=AT_ONCE, poll_seconds=self._poll)
 
     def _begin(self, some: list[ClaimedWork]) -> None:
         for work in some:
@@ -89,9 +83,9 @@ class WorkEngine:
             await self.perform(work.name, work.args, work.seq)
         except Exception as error:
             log.exception("%s failed.", work.id)
-            self.queue.watch.finish(finished(work, error))
+            self.queue.watch.finish(FinishedWork(work, f"{type(error).__name__}: {error}"))
         else:
-            self.queue.watch.finish(finished(work))
+            self.queue.watch.finish(FinishedWork(work))
 
     def recover(self, executors: list[str]) -> None:
         """Take over the work of dead workers; blocking, so call it from a thread."""

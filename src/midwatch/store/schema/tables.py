@@ -30,6 +30,17 @@ leases = sa.Table(
 )
 """Which workers are alive (PostgreSQL). Not a projection: a heartbeat is not history."""
 
+queued_work = sa.Table(
+    "queued_work",
+    meta,
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),  # the entry that asks for it
+    sa.Column("work", sa.Text, primary_key=True),
+    sa.Column("args", sa.Text, nullable=False),
+    sa.Column("executor", sa.Text, nullable=False),  # empty until a worker claims it
+    sa.Column("error", sa.Text, nullable=False),
+)
+"""What is still to be done, and what failed. Not a projection: what is done is deleted."""
+
 credentials = sa.Table(
     "credentials",
     meta,

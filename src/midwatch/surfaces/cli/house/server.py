@@ -63,8 +63,7 @@ def _here(*, api: bool) -> None:
     if api:
         refuse_long_path(client.home() / SOCKET)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    for noisy in ("alembic", "dbos"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
+    logging.getLogger("alembic").setLevel(logging.WARNING)
 
     async def run() -> None:
         async with open_house(client.home(), extra_worker=not api) as house:

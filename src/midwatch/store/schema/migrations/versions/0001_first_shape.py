@@ -104,6 +104,7 @@ TABLES = {
         "id:text! channel:text* notices:text day:text* counts:bool note:text state:text error:text created_at:big "
         "settled_at:big?"
     ),
+    "queued_work": "seq:big! work:text! args:text executor:text error:text",
     "recommendation_outcomes": "id:text! run:text session:text* outcome:text reason:text created_at:big",
     "reports": "id:text! session:text* brief:text recommendations:text decisions:text created_at:big",
     "reservations": "id:text! worker:text* session:text* run:text job:text usd_micros:big tokens:big requests:big",
