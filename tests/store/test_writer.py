@@ -88,7 +88,8 @@ async def test_what_need_not_last_is_written_all_the_same_and_the_next_one_lasts
     assert await store.writer.write(mode) == kept
 
 
-async def test_what_waits_together_is_committed_together_and_refused_alone(store: Store) -> None:
+@pytest.mark.parametrize("refused", [False, True], ids=["all well", "one refused"])
+async def test_what_waits_together_is_committed_together_unless_one_is_refused(store: Store, refused: bool) -> None:
     commits: list[int] = []
     begun, go = threading.Event(), threading.Event()
 
@@ -105,7 +106,11 @@ async def test_what_waits_together_is_committed_together_and_refused_alone(store
         asyncio.create_task(store.journal.record(*events, key=key))
         for key, *events in (
             ("b", scenes.said("b")),
-            ("refused", scenes.said("c"), scenes.job("job_2")),  # its project has a job already
+            (
+                "c",
+                scenes.said("c"),
+                scenes.job("job_2", of="prj_1" if refused else "other"),
+            ),  # one job for each project
             ("d", scenes.said("d")),
             ("b", scenes.said("b")),
         )
@@ -113,11 +118,15 @@ async def test_what_waits_together_is_committed_together_and_refused_alone(store
     await asyncio.sleep(0)  # each has handed its work over
     go.set()
     told = await asyncio.gather(first, *waiting, return_exceptions=True)
-    assert isinstance(told[2], Stale)
-    seqs = [[entry.seq for entry in one] for one in told if not isinstance(one, BaseException)]
-    assert seqs == [[2], [3], [4], [3]]
-    assert len(commits) == 2, "one for what held the line, one for all that waited"
-    assert [entry.key for entry in await store.journal.entries()][1:] == ["a", "b", "d"]
+    seqs = [Stale if isinstance(one, Stale) else [entry.seq for entry in one] for one in told]  # type: ignore[union-attr]
+    keys = [entry.key for entry in await store.journal.entries()][1:]
+    if refused:
+        assert seqs == [[2], [3], Stale, [4], [3]], "a refused write undoes only itself"
+        assert keys == ["a", "b", "d"]
+    else:
+        assert seqs == [[2], [3], [4, 5], [6], [3]]
+        assert keys == ["a", "b", "c", "c#1", "d"]
+        assert len(commits) == 2, "one for what held the line, one for all that waited"
 
 
 async def test_queued_work_waits_for_what_others_write(store: Store) -> None:

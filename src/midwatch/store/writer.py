@@ -28,13 +28,9 @@ class Write:
     patient: bool
     done: Future[Any] = field(default_factory=Future)
     result: Any = None
-    refused: Exception | None = None
 
     def finish(self) -> None:
-        """Report that it is committed, or why it was refused."""
-        if self.refused is not None:
-            self.done.set_exception(self.refused)
-            return
+        """Report that it is committed."""
         try:
             if self.then is not None:
                 self.then(self.result)
@@ -107,19 +103,21 @@ class DatabaseWriter:
             one.finish()
 
     def _transact(self, one: Write) -> None:
-        one.refused = None  # it may have been refused in a transaction that was not committed
         with self.engine.begin() if one.lasting else begin_unsynced(self.engine) as tx:
             one.result = one.work(tx)
 
     def _together(self, first: Write) -> None:
-        """One transaction for it and for what comes meanwhile; if it cannot be committed, each gets its own."""
+        """One transaction for it and for what comes meanwhile; if one of them is refused, each gets its own.
+
+        Savepoints would undo only the one, but cost all of them a round trip each, and refusals are rare.
+        """
         taken = [first]
         try:
             with self.engine.begin() as tx:
                 first.result = first.work(tx)
                 while (one := self._next(taken)) is not None:
                     taken.append(one)
-                    _in_savepoint(tx, one)
+                    one.result = one.work(tx)
         except BaseException as error:  # noqa: BLE001  any error belongs to the caller
             if len(taken) == 1 and not _lost_connection(error):
                 first.done.set_exception(error)
@@ -134,17 +132,6 @@ class DatabaseWriter:
         """Finish what has begun, then close the connection."""
         await asyncio.to_thread(self._thread.shutdown)
         self.engine.dispose()
-
-
-def _in_savepoint(tx: sa.Connection, one: Write) -> None:
-    """Run a write so that its own error undoes only itself."""
-    try:
-        with tx.begin_nested():
-            one.result = one.work(tx)
-    except sa.exc.DBAPIError:
-        raise
-    except Exception as error:  # noqa: BLE001  it belongs to the caller
-        one.refused = error
 
 
 def _lost_connection(error: BaseException) -> bool:

@@ -52,18 +52,9 @@ class SqlRecords:
 
     async def get(self, kind: type[R], name: str) -> R:
         """Return one row by id, small number or name, in this order if more than one has it."""
-        table = RECORDS[kind]
-        said = str(name).removeprefix("#")
-        matches = [table.c.id == said]
-        if "number" in table.c and said.isdecimal() and len(said) <= MOST_DIGITS:
-            matches.append(table.c.number == int(said))
-        if "name" in table.c:
-            matches.append(table.c.name == said)
-        nearest = sa.case(*((match, rank) for rank, match in enumerate(matches)))
-        query = sa.select(*(table.c[field] for field in kind.model_fields)).where(sa.or_(*matches)).order_by(nearest)
-        if "removed" in table.c:
-            query = query.where(table.c.removed.is_(False))
-        row = await self._reader.first(query)
+        table, said = RECORDS[kind], str(name).removeprefix("#")
+        number = int(said) if said.isdecimal() and len(said) <= MOST_DIGITS else None
+        row = await self._reader.first(_getting(kind), said=said, number=number)
         if row is None:
             noun = "person" if table.name == "people" else table.name.replace("_", " ").removesuffix("s")
             raise Unknown(
@@ -85,6 +76,21 @@ def _finding(kind: type[Term], *columns: tuple[str, bool | None]) -> sa.Select[A
         given = sa.bindparam(name, type_=column.type, expanding=bool(many))
         query = query.where(column.is_(None) if many is None else column.in_(given) if many else column == given)
     return query.order_by(*(table.c[name] for name in ORDER if name in table.c), table.c.id)
+
+
+@lru_cache
+def _getting(kind: type[Term]) -> sa.Select[Any]:
+    """Build the query once, as above; a number that nobody gave equals none."""
+    table = RECORDS[kind]
+    given = {"id": "said", "number": "number", "name": "said"}
+    matches = [
+        table.c[name] == sa.bindparam(value, type_=table.c[name].type)
+        for name, value in given.items()
+        if name in table.c
+    ]
+    nearest = sa.case(*((match, rank) for rank, match in enumerate(matches)))
+    query = sa.select(*(table.c[field] for field in kind.model_fields)).where(sa.or_(*matches)).order_by(nearest)
+    return query.where(table.c.removed.is_(False)) if "removed" in table.c else query
 
 
 def _plain(value: object) -> object:
