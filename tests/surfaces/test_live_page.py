@@ -3,8 +3,8 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -15,7 +15,7 @@ from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
 from midwatch.night.commands import steering
-from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.web.pages import live
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter, changed
 from midwatch.terms.asks import AskState
@@ -28,18 +28,16 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true
 HOSTILE = "<script>alert(1)</script> \x1b[8mhidden\x1b[0m \u202eesrever <hx-partial hx-target='#main'>x</hx-partial>"
 
 
-def site(house: House, role: Role) -> FastAPI:
+def site(house: House, role: Role) -> WithState:
     """The pages with a reader already at the door."""
-    app = FastAPI()
-    app.state.house = house
-    app.include_router(live.router)
+    caller = Caller("ann", role, role.scopes, "login", "secret-csrf")
+    return WithState(pages(), house=house, painter=Painter(house), caller=caller, nonce="secret-nonce")
 
-    @app.middleware("http")
-    async def enter(request: Request, onward: Any) -> Response:
-        request.state.caller = Caller("ann", role, role.scopes, "login", "secret-csrf")
-        request.state.nonce = "secret-nonce"
-        answer: Response = await onward(request)
-        return answer
+
+@cache
+def pages() -> FastAPI:
+    app = FastAPI()
+    app.include_router(live.router)
 
     @app.exception_handler(MidwatchError)
     async def told(_: Request, error: MidwatchError) -> Response:

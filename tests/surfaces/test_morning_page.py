@@ -5,6 +5,7 @@ import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -17,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.events.morning import ReviewSubmitted
-from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages import morning
 from midwatch.surfaces.web.site.app import told
@@ -37,15 +38,17 @@ RATED = {"usefulness": "4", "trust": "4", "brevity": "5"}
 EVIL = "<img src=x onerror=alert(1)>\u202e"
 
 
-def app_for(house: House, role: Role = Role.OWNER) -> FastAPI:
+def app_for(house: House, role: Role = Role.OWNER) -> WithState:
     """The page alone, with somebody already let in."""
+    return WithState(pages(), house=house, caller=Caller("ann", role, role.scopes, "login", "csrf"), nonce="X")
+
+
+@cache
+def pages() -> FastAPI:
     app = FastAPI()
-    app.state.house = house
 
     @app.middleware("http")
-    async def let_in(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-        request.state.caller = Caller("ann", role, role.scopes, "login", "csrf")
-        request.state.nonce = "X"
+    async def guard(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
         answer = await call(request)
         answer.headers["Content-Security-Policy"] = CSP
         return answer

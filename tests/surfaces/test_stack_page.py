@@ -12,7 +12,6 @@ import pytest
 import uvicorn
 from playwright.async_api import Page, async_playwright, expect
 
-from midwatch.surfaces.web.pages import morning
 from midwatch.terms.people import Role
 from midwatch.terms.records import OutcomeRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
@@ -30,7 +29,6 @@ FIVE = {name: EIGHT[name] for name in ("Alpha", "Beta", "Amend", "New name", "Ol
 @asynccontextmanager
 async def web(house: TestHouse, role: Role = Role.OWNER) -> AsyncIterator[httpx.AsyncClient]:
     app = app_for(house.house, role)
-    app.include_router(morning.router)
     way = httpx.ASGITransport(app)
     headers = {"Accept": "text/html", "HX-Request": "true"}
     async with httpx.AsyncClient(transport=way, base_url="http://house", headers=headers) as client:
@@ -69,7 +67,6 @@ async def test_the_panel_names_the_order_and_every_conflict_and_merging_changes_
 async def browsed(house: TestHouse, width: int) -> AsyncIterator[tuple[Page, list[str]]]:
     """A real browser on the page, with everything it complains about."""
     app = app_for(house.house)
-    app.include_router(morning.router)
     door = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
     running = asyncio.create_task(server.serve(sockets=[door]))

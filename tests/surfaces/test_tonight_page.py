@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from midwatch.errors import MidwatchError, Unknown
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
 from midwatch.journal.events.session import AskOpened
-from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.web.pages import tonight
 from midwatch.terms.asks import AskDraft, AskKind, Silence
 from midwatch.terms.orders import Limits, Orders
@@ -68,9 +69,9 @@ class Browser:
         return (await sign_orders.current_draft(self.at.house.records)).orders
 
 
-def application(at: TestHouse) -> FastAPI:
+@cache
+def application() -> FastAPI:
     app = FastAPI()
-    app.state.house = at.house
     app.include_router(tonight.router)
 
     @app.middleware("http")
@@ -89,7 +90,7 @@ def application(at: TestHouse) -> FastAPI:
 @asynccontextmanager
 async def browsing(folder: Path) -> AsyncIterator[Browser]:
     async with a_house(folder / "home") as at:
-        transport = httpx.ASGITransport(app=application(at))
+        transport = httpx.ASGITransport(app=WithState(application(), house=at.house))
         async with httpx.AsyncClient(transport=transport, base_url="http://house") as client:
             yield Browser(at, client)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import uvicorn
@@ -16,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import MessageSaid
-from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.web.stream.feed import Feed, Paint, router
 from midwatch.terms.people import Role
 from tests.patience import PATIENCE
@@ -197,6 +198,13 @@ class Served:
         return await self.house.records.head()
 
 
+@cache
+def _application() -> FastAPI:
+    app = FastAPI()
+    app.include_router(router)
+    return app
+
+
 @asynccontextmanager
 async def streaming(
     house: House, *, padding: int = 0, paint: Paint | None = None, **more: float
@@ -208,9 +216,7 @@ async def streaming(
         return await painter.paint(batch)  # looked up each time: a test replaces it
 
     feed = Feed(house, paint or lines, **more)
-    app = FastAPI()
-    app.state.house, app.state.feed = house, feed
-    app.include_router(router)
+    app = WithState(_application(), house=house, feed=feed)
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     if padding:  # fat rows are for filling buffers: keep those small
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)

@@ -4,10 +4,24 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from fastapi import Depends, Request
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from midwatch.compose.house import House
 from midwatch.errors import Refused
 from midwatch.terms.people import LOWEST_ROLE, Role, Scope
+
+
+class WithState:
+    """Gives each request what this server works with; the application itself is built once in a process."""
+
+    def __init__(self, app: ASGIApp, **state: object) -> None:
+        self._app = app
+        self._state = state
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {}).update(self._state)
+        await self._app(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +39,17 @@ class Caller:
         return scope in self.scopes
 
 
-def _house(request: Request) -> House:
-    house: House = request.app.state.house
+async def _house(request: Request) -> House:
+    house: House = request.state.house  # set by `WithState`
     return house
 
 
-def _caller(request: Request) -> Caller:
+async def _caller(request: Request) -> Caller:
     caller: Caller = request.state.caller  # set by the guard: the socket's owner, a login or a token
     return caller
 
 
-def _person(caller: Annotated[Caller, Depends(_caller)]) -> str:
+async def _person(caller: Annotated[Caller, Depends(_caller)]) -> str:
     return caller.name
 
 

@@ -3,19 +3,20 @@
 import getpass
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from midwatch.compose.house import House
 from midwatch.errors import MidwatchError, Unknown
 from midwatch.surfaces.api import agents, channels, day, jobs, morning, night, people, preflight, reading, stacks
 from midwatch.surfaces.api import code as commanding
-from midwatch.surfaces.api.access import Caller
+from midwatch.surfaces.api.access import Caller, TheHouse, WithState
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.idempotency import OnlyOnce
 from midwatch.surfaces.api.problems import RESPONSES, malformed, problem, unforeseen
@@ -27,15 +28,20 @@ Teller = Callable[[Request, MidwatchError], Response]
 
 
 def make_app(house: House) -> ASGIApp:
-    """Build the API for the socket, whose caller is the owner."""
+    """Make the API for the socket, whose caller is the owner."""
+    owner = Caller(_owner(), Role.OWNER, Role.OWNER.scopes, "socket")  # the kernel has checked the user
+    return WithState(OnlyOnce(_api(), house), house=house, caller=owner)
+
+
+@cache
+def _api() -> FastAPI:
     app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
-    fit(app, house, in_json)
-    return OwnerAtSocket(OnlyOnce(app, house))
+    fit(app, in_json)
+    return app
 
 
-def fit(app: FastAPI, house: House, tell: Teller) -> None:
+def fit(app: FastAPI, tell: Teller) -> None:
     """Add the API's routes and the one error format to an application."""
-    app.state.house = house
     for part in (reading, day, night, commanding, jobs, morning, stacks, people, agents, channels, preflight):
         app.include_router(part.router, prefix=PREFIX, responses=RESPONSES)
 
@@ -61,7 +67,7 @@ def fit(app: FastAPI, house: House, tell: Teller) -> None:
     app.add_exception_handler(Exception, ours)
     app.add_exception_handler(RequestValidationError, misasked)
     app.add_exception_handler(HTTPException, elsewhere)
-    _health(app, house)
+    _health(app)
     _describe(app)
 
 
@@ -88,14 +94,14 @@ class Health(Term):
     status: Literal["ok"] = "ok"
 
 
-def _health(app: FastAPI, house: House) -> None:
+def _health(app: FastAPI) -> None:
     @app.get("/healthz")
     async def healthz() -> Health:
         """Answer while the server runs."""
         return Health()
 
     @app.get("/readyz")
-    async def readyz() -> Health:
+    async def readyz(house: TheHouse) -> Health:
         """Answer while the database does."""
         await house.records.head()
         return Health()
@@ -104,18 +110,6 @@ def _health(app: FastAPI, house: House) -> None:
 def in_json(_: Request, error: MidwatchError) -> Response:
     """Return an error as JSON."""
     return AsciiJson(problem(error), status_code=error.status)
-
-
-class OwnerAtSocket:
-    """The caller at the socket is the owner: the kernel has checked the user."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-        self._caller = Caller(_owner(), Role.OWNER, Role.OWNER.scopes, "socket")
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope.setdefault("state", {})["caller"] = self._caller
-        await self._app(scope, receive, send)
 
 
 def _owner() -> str:

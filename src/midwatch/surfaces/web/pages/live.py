@@ -25,12 +25,9 @@ router = APIRouter(include_in_schema=False)
 LONGEST_WORDS = 4000
 
 
-def _painter(request: Request, house: TheHouse) -> Painter:
-    """One for the whole application: it remembers what it has read."""
-    state = request.app.state
-    if not hasattr(state, "painter"):
-        state.painter = Painter(house)
-    painter: Painter = state.painter
+async def _painter(request: Request) -> Painter:
+    """One for the whole site: it remembers what it has read."""
+    painter: Painter = request.state.painter
     return painter
 
 

@@ -1,5 +1,7 @@
 """The site: the API and the pages in one application, behind the guard."""
 
+from functools import cache
+
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.middleware.gzip import GZipMiddleware
@@ -9,7 +11,7 @@ from starlette.types import ASGIApp
 
 from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
-from midwatch.surfaces.api.access import TheHouse
+from midwatch.surfaces.api.access import TheHouse, WithState
 from midwatch.surfaces.api.app import PREFIX, fit
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.idempotency import OnlyOnce
@@ -31,17 +33,9 @@ class Site:
         self.port = port
         painter = Painter(house)
         self.feed = Feed(house, painter.paint)
-        app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
-        fit(app, house, told)
-        app.state.feed, app.state.painter = self.feed, painter
-        for part in (login, tonight, live, morning, feed):
-            app.include_router(part.router)
-        app.mount("/static", StaticFiles(directory=STATIC))
-        app.add_api_route("/favicon.ico", _favicon, include_in_schema=False)
-        app.add_api_route("/hooks/github/{forge}", github_hook, methods=["POST"], include_in_schema=False)
-        app.add_middleware(GZipMiddleware, minimum_size=600)
-        self.app = app
-        self.guarded: ASGIApp = Guard(OnlyOnce(app, house), house.entrance, self.hosts)
+        self.app = _pages_and_api()
+        inside = WithState(OnlyOnce(self.app, house), house=house, feed=self.feed, painter=painter)
+        self.guarded: ASGIApp = Guard(inside, house.entrance, self.hosts)
 
     def hosts(self) -> frozenset[str]:
         """Return the host names under which a browser may reach Midwatch."""
@@ -49,6 +43,19 @@ class Site:
         allowed = settings.server.allowed_hosts
         here = {"127.0.0.1", "localhost", "[::1]", settings.server.host} - {"0.0.0.0", "::"}  # noqa: S104  no names
         return frozenset({f"{name}:{self.port}" for name in (*here, *allowed)} | set(allowed))
+
+
+@cache
+def _pages_and_api() -> FastAPI:
+    app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
+    fit(app, told)
+    for part in (login, tonight, live, morning, feed):
+        app.include_router(part.router)
+    app.mount("/static", StaticFiles(directory=STATIC))
+    app.add_api_route("/favicon.ico", _favicon, include_in_schema=False)
+    app.add_api_route("/hooks/github/{forge}", github_hook, methods=["POST"], include_in_schema=False)
+    app.add_middleware(GZipMiddleware, minimum_size=600)
+    return app
 
 
 def told(request: Request, error: MidwatchError) -> Response:

@@ -244,7 +244,7 @@ async def events(
     last_event_id: Annotated[str, Header()] = "",
 ) -> Stream:
     """Stream the journal after an entry, or from now on."""
-    feed: Feed = request.app.state.feed
+    feed: Feed = request.state.feed
     resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
     return Stream(feed, after=resumed, html=wants_html(request.headers.getlist("accept")))
 
