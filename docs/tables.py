@@ -19,8 +19,8 @@ from midwatch.journal.events import Event
 from midwatch.rules.gate import gate, matrix
 from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON
 from midwatch.rules.invariants import invariants
-from midwatch.rules.people.asks import MINUTES, SILENCE, silence_in_words
-from midwatch.settings import KEYS
+from midwatch.rules.people.asks import SILENCE, silence_in_words
+from midwatch.settings import KEYS, Settings
 from midwatch.store.schema.tables import RECORDS
 from midwatch.surfaces import api
 from midwatch.surfaces.cli.main import VERBS
@@ -97,8 +97,8 @@ def asks() -> str:
     """How long each kind of ask waits and what silence means."""
 
     def waits(kind: AskKind) -> str:
-        minutes = MINUTES[kind]
-        if minutes is None:
+        minutes: float = getattr(Settings().asks, f"{kind.value}_minutes")
+        if not minutes:
             return "until the end of the next day"
         return f"{minutes / 1440:g} days" if minutes >= 1440 else f"{minutes:g} min"
 

@@ -12,11 +12,10 @@ from pydantic import JsonValue, ValidationError
 from midwatch.rules.budget import limits
 from midwatch.rules.gate import levels
 from midwatch.rules.morning import brief, scores
-from midwatch.rules.people import asks, notices
+from midwatch.rules.people import notices
 from midwatch.settings import (
     KEYS,
     Settings,
-    ask_minutes,
     contract_constraints,
     data_folder,
     digest_time,
@@ -185,7 +184,6 @@ def test_settings_become_what_gate_contract_and_asks_take() -> None:
     assert gate_limits(settings) == GateLimits()
     assert session_limits(settings) == Limits()
     assert contract_constraints(settings) == Constraints()
-    assert ask_minutes(settings) == {kind: minutes for kind, minutes in asks.MINUTES.items() if minutes is not None}
     assert quiet_hours(settings) == (notices.QUIET_FROM, notices.QUIET_UNTIL)
     assert digest_time(settings) == time(7)
 
@@ -241,7 +239,7 @@ def test_changed_settings_reach_gate_contract_and_asks(tmp_path: Path) -> None:
     assert session_limits(settings) == Limits(usd=0.5, tokens=11, minutes=12, rounds=13)
     constraints = contract_constraints(settings)
     assert (constraints.max_usd_micros, constraints.max_tokens, constraints.max_runtime_minutes) == (100_000, 14, 15)
-    assert ask_minutes(settings)[AskKind.QUESTION] == 10
+    assert settings.asks.question_minutes == 10
     assert digest_time(settings) == time(6, 30)
     start, end = quiet_hours(settings)
     assert start == end

@@ -11,7 +11,7 @@ from midwatch.evening.orders_file import read_orders
 from midwatch.rules.gate.levels import effective_level
 from midwatch.rules.gate.matrix import MATRIX
 from midwatch.rules.paths import pattern_fault
-from midwatch.rules.people.asks import draft_terms
+from midwatch.rules.people.asks import approved_at_once, what_silence_means
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.money import dollars, micros
@@ -27,14 +27,14 @@ ORDERS = Orders(goals=("Tidy",), work=(OrderedWork(project="shop", title="Tidy u
 
 
 def facts(orders: Orders = ORDERS, **more: Any) -> SheetFacts:
-    minutes, silence = draft_terms(
+    silence = what_silence_means(
         AskKind.APPROVE_PLAN, orders.level, inside_scopes=True, silence_approves=orders.permissions.silence_approves
     )
     usual: dict[str, Any] = {
         "standing": orders.level,
         "outcomes": {kind: outcome for (kind, level), outcome in MATRIX.items() if level is orders.level},
         "plan_silence": silence,
-        "plan_minutes": minutes or 0,
+        "plan_minutes": 0 if approved_at_once(silence, orders.level) else 20,
         "files_per_job": 20,
         "lines_per_job": 800,
         "jobs_per_project": 1,
@@ -77,8 +77,8 @@ def test_what_a_level_means_agrees_with_the_table(level: Level) -> None:
     assert ("starts nothing" in means) == (MATRIX[ActKind.START, level] is GateOutcome.SAY_ONLY)
     assert ("asks before it stops or restarts" in means) == (MATRIX[ActKind.STOP, level] is GateOutcome.ASK_FIRST)
     assert ("reports when it stops" in means) == (MATRIX[ActKind.STOP, level] is GateOutcome.EXECUTE_AND_TELL)
-    minutes, _ = draft_terms(AskKind.APPROVE_PLAN, level, inside_scopes=True)
-    assert ("do not wait" in means) == (minutes == 0)
+    silence = what_silence_means(AskKind.APPROVE_PLAN, level, inside_scopes=True)
+    assert ("do not wait" in means) == approved_at_once(silence, level)
 
 
 def test_silence_is_told_as_the_rule_has_it() -> None:

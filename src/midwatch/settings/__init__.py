@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from midwatch.settings.derived import (
-        ask_minutes,
         contract_constraints,
         digest_time,
         gate_limits,
@@ -30,7 +29,6 @@ __all__ = [
     "SettingKey",
     "SettingRow",
     "Settings",
-    "ask_minutes",
     "check_changes",
     "contract_constraints",
     "data_folder",

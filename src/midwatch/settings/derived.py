@@ -6,7 +6,6 @@ from datetime import time, timedelta
 from midwatch.errors import Refused, Unknown
 from midwatch.settings.section import clock_time, span
 from midwatch.settings.tree import Settings
-from midwatch.terms.asks import AskKind
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
 from midwatch.terms.forges import LOCAL
@@ -60,12 +59,6 @@ def contract_constraints(settings: Settings) -> Constraints:
         max_tokens=execution.max_tokens,
         max_usd_micros=micros(execution.max_cost_usd),
     )
-
-
-def ask_minutes(settings: Settings) -> Mapping[AskKind, float]:
-    """How long each kind of ask waits; a kind that waits until the end of the next day is left out."""
-    minutes = {kind: float(getattr(settings.asks, f"{kind.value}_minutes")) for kind in AskKind}
-    return {kind: span for kind, span in minutes.items() if span > 0}
 
 
 def quiet_hours(settings: Settings) -> tuple[time, time]:

@@ -21,7 +21,7 @@ MinutesOrDayEnd = Annotated[float, Field(ge=0, le=28 * DAY)]
 
 
 class AsksSettings(SettingsSection):
-    """How long each kind of ask waits for an answer."""
+    """How long each kind of ask waits for an answer; `rules/people/asks.py` makes the deadline of it."""
 
     approve_plan_minutes: Minutes = 20
     """How long a plan waits for approval."""

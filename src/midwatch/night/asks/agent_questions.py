@@ -103,7 +103,7 @@ def _ask(night: Night, job: JobRow, said: Signal, known: KnownAnswer | None) -> 
         project=job.project,
         shown_hash=digest("\n".join((question, said.detail, *said.options))),
     )
-    due = deadline_at(KIND, local_time(night.settings(), night.clock.now()), minutes=minutes)
+    due = deadline_at(local_time(night.settings(), night.clock.now()), minutes)
     return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
 
 

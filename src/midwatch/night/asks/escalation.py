@@ -95,5 +95,5 @@ def ask_about(
         subject=job.id,
         project=job.project,
     )
-    due = deadline_at(kind, local_time(night.settings(), night.clock.now()), minutes=minutes)
+    due = deadline_at(local_time(night.settings(), night.clock.now()), minutes)
     return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)

@@ -86,7 +86,7 @@ class Asking:
                 return row.id, row.due_at
         night, settings = self._night, self._night.settings()
         minutes = settings.asks.confirm_act_minutes
-        due = deadline_at(AskKind.CONFIRM_ACT, local_time(settings, night.clock.now()), minutes=minutes)
+        due = deadline_at(local_time(settings, night.clock.now()), minutes)
         draft = AskDraft(
             kind=AskKind.CONFIRM_ACT,
             question=question,

@@ -1,7 +1,5 @@
 """The plan of a job: drafted by its agent, compared with the orders, shown to the person, sent back if needed."""
 
-from datetime import timedelta
-
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobPlanned, PlanReturned
@@ -13,7 +11,7 @@ from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
 from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import faults
-from midwatch.rules.people.asks import draft_terms
+from midwatch.rules.people.asks import approved_at_once, deadline_at, what_silence_means
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, AskState, Silence
 from midwatch.terms.contract import RunContract
@@ -68,14 +66,14 @@ async def _was_returned(records: Records, job: JobRow) -> bool:
 
 async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned, wrong: tuple[str, ...]) -> Events:
     session = await night.records.get(SessionRow, job.session)
-    minutes, silence = draft_terms(
+    silence = what_silence_means(
         AskKind.APPROVE_PLAN,
         session.level,
         inside_scopes=not wrong,
         tainted=await tainted(night.journal, night.records, job),
         silence_approves=contract.silence_approves,
     )
-    if minutes == 0:
+    if approved_at_once(silence, session.level):
         approved = JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash)
         return approved, *milestones.planned(night, job, planned.plan.summary)
     settings = night.settings()
@@ -94,7 +92,7 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         project=job.project,
         shown_hash=planned.plan_hash,
     )
-    due = night.clock.now() + timedelta(minutes=minutes) if silence is not Silence.WAITS else None
+    due = deadline_at(night.clock.now(), minutes) if silence is not Silence.WAITS else None
     opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
     notice = NoticeRaised(
         notice=night.ids.new("ntc"),

@@ -86,7 +86,7 @@ async def ask_first(night: Night, act_id: str) -> None:
     words = in_words(act.proposal, world.name_of(act.proposal.project))
     silence = Silence(act.verdict.silence) if act.verdict.silence else Silence.NOT_DONE
     minutes = act.verdict.deadline_minutes
-    due = deadline_at(AskKind.CONFIRM_ACT, local_time(world.settings, night.clock.now()), minutes=minutes)
+    due = deadline_at(local_time(world.settings, night.clock.now()), minutes)
     draft = AskDraft(
         kind=AskKind.CONFIRM_ACT,
         question=f"May I {words}? {within(silence, minutes)}",
@@ -176,7 +176,7 @@ async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event
         subject=act.id,
         project=act.proposal.project,
     )
-    due = deadline_at(AskKind.QUESTION, now, minutes=asks.question_minutes or None)
+    due = deadline_at(now, asks.question_minutes or None)
     opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
     return [opened], opened.ask
 

@@ -6,7 +6,7 @@ from midwatch.rules.gate.act_groups import AGENT_WORK, plain, touches_the_world
 from midwatch.rules.gate.conditions import ConditionResult, refuse, say_only
 from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.gate.matrix import outcome_at
-from midwatch.rules.people.asks import draft_terms, minutes_to_end_of_next_day
+from midwatch.rules.people.asks import SILENCE, minutes_to_end_of_next_day
 from midwatch.rules.people.notices import brain_tier
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import AskKind, Silence, Tier
@@ -61,10 +61,8 @@ def approval_always(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     scope = facts.contract.constraints.tool_policy.scopes.get(proposal.tool) if facts.contract else None
     if scope is None or scope.requires_approval != "always":
         return None
-    minutes = facts.limits.confirm_minutes
-    return ConditionResult(
-        GateOutcome.ASK_FIRST, reason("gate.approval_always", tool=proposal.tool), minutes, Silence.NOT_DONE
-    )
+    why = reason("gate.approval_always", tool=proposal.tool)
+    return ConditionResult(GateOutcome.ASK_FIRST, why, facts.limits.confirm_minutes, SILENCE[AskKind.CONFIRM_ACT])
 
 
 def council_objects(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -84,8 +82,7 @@ def uncertain(proposal: Proposal, facts: Facts) -> ConditionResult | None:
         return None
     agreed = "unknown" if agreement is None else f"{agreement:.0%}"
     why = reason("gate.uncertain", confidence=proposal.confidence, agreement=agreed)
-    _, silence = draft_terms(AskKind.GUIDANCE_UNCERTAIN, facts.level)
-    return ConditionResult(GateOutcome.ASK_FIRST, why, limits.guidance_minutes, silence)
+    return ConditionResult(GateOutcome.ASK_FIRST, why, limits.guidance_minutes, SILENCE[AskKind.GUIDANCE_UNCERTAIN])
 
 
 def notice_urgency(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -102,6 +99,5 @@ def notice_urgency(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 def _terms(proposal: Proposal, facts: Facts) -> tuple[float | None, Silence]:
     """A merge is a decision for the morning; every other act is confirmed soon or not done."""
     if proposal.kind is ActKind.MERGE:
-        _, silence = draft_terms(AskKind.DECISION, facts.level)
-        return facts.limits.decision_minutes or minutes_to_end_of_next_day(facts.now), silence
-    return facts.limits.confirm_minutes, Silence.NOT_DONE
+        return facts.limits.decision_minutes or minutes_to_end_of_next_day(facts.now), SILENCE[AskKind.DECISION]
+    return facts.limits.confirm_minutes, SILENCE[AskKind.CONFIRM_ACT]

@@ -1,4 +1,4 @@
-"""How long an ask waits and what silence means (RULES 2)."""
+"""When an ask is due and what silence means (SPEC 9)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
@@ -8,24 +8,6 @@ from typing import Final
 from midwatch.terms.asks import APPROVE, REJECT, AskKind, Silence
 from midwatch.terms.english import say
 from midwatch.terms.trust import Level
-
-_DAY: Final = 24 * 60.0
-
-MINUTES: Final[Mapping[AskKind, float | None]] = MappingProxyType(
-    {
-        AskKind.APPROVE_PLAN: 20.0,
-        AskKind.CONFIRM_ACT: 5.0,
-        AskKind.GUIDANCE_ERROR: 15.0,
-        AskKind.GUIDANCE_UNCERTAIN: 60.0,
-        AskKind.QUESTION: None,
-        AskKind.DECISION: None,
-        AskKind.MEMORY: 7 * _DAY,
-        AskKind.CONFLICT: 7 * _DAY,
-        AskKind.AUTHORITY: 7 * _DAY,
-        AskKind.SPEND: 60.0,
-    }
-)
-"""How long each kind waits; None means until the end of the next day."""
 
 SILENCE: Final[Mapping[AskKind, Silence]] = MappingProxyType(
     {
@@ -42,23 +24,6 @@ SILENCE: Final[Mapping[AskKind, Silence]] = MappingProxyType(
     }
 )
 """What silence means where nothing better was signed."""
-
-
-def draft_terms(
-    kind: AskKind,
-    level: Level,
-    *,
-    inside_scopes: bool = False,
-    tainted: bool = False,
-    silence_approves: bool = False,
-) -> tuple[float | None, Silence]:
-    """Each ask says how long it waits and what silence means; a plan at full inside its scopes does not wait."""
-    silence = what_silence_means(
-        kind, level, inside_scopes=inside_scopes, tainted=tainted, silence_approves=silence_approves
-    )
-    if silence is Silence.APPROVED and level is Level.FULL:
-        return 0.0, silence
-    return MINUTES[kind], silence
 
 
 def what_silence_means(
@@ -78,6 +43,11 @@ def what_silence_means(
     return Silence.APPROVED if approves else Silence.WAITS
 
 
+def approved_at_once(silence: Silence, level: Level) -> bool:
+    """At full, a plan that silence approves does not wait at all."""
+    return silence is Silence.APPROVED and level is Level.FULL
+
+
 GO_ON, STOP = "go on", "stop"
 YES: Final = frozenset({"yes", "y", APPROVE, "approved", "ok", GO_ON})
 NO: Final = frozenset({"no", "n", REJECT, "rejected", STOP})
@@ -93,15 +63,13 @@ def silence_in_words(silence: Silence) -> str:
     return say(f"silence.{silence.value}")
 
 
-def deadline_at(
-    kind: AskKind, local_now: datetime, *, minutes: float | None = None, settings: Mapping[AskKind, float] | None = None
-) -> datetime:
-    """An ask is due after the given minutes, else the settings' number, else the rule's; questions the next day's end.
+def deadline_at(local_now: datetime, minutes: float | None) -> datetime:
+    """Say when an ask is due; without a number of minutes, at the end of the next day.
 
-    The clock starts at `local_now`: when the ask is in the inbox and its notice was handed over or held by quiet hours.
+    The minutes of each kind of ask are in the settings (`settings/people.py`, `AsksSettings`). The clock starts at
+    `local_now`: when the ask is in the inbox and its notice was handed over or held by quiet hours.
     """
-    given = minutes if minutes is not None else (settings or {}).get(kind, MINUTES[kind])
-    return end_of_next_day(local_now) if given is None else _later(local_now, timedelta(minutes=given))
+    return end_of_next_day(local_now) if minutes is None else _later(local_now, timedelta(minutes=minutes))
 
 
 def end_of_next_day(local_now: datetime) -> datetime:

@@ -10,7 +10,7 @@ from midwatch.evening import sign_orders
 from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.gate.matrix import MATRIX
-from midwatch.rules.people.asks import draft_terms, silence_in_words
+from midwatch.rules.people.asks import approved_at_once, silence_in_words, what_silence_means
 from midwatch.surfaces.queries import channels, preflights
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.money import dollars, micros
@@ -99,7 +99,7 @@ async def _facts(
     house: House, orders: Orders, projects: tuple[ProjectRow, ...], sessions: tuple[SessionRow, ...]
 ) -> SheetFacts:
     settings = house.loaded.settings
-    minutes, silence = draft_terms(
+    silence = what_silence_means(
         AskKind.APPROVE_PLAN, orders.level, inside_scopes=True, silence_approves=orders.permissions.silence_approves
     )
     named = {name for work in orders.work for name in work.where}
@@ -109,7 +109,7 @@ async def _facts(
         standing=await by_day.current_level(house.records, house.loaded.settings),
         outcomes={kind: outcome for (kind, level), outcome in MATRIX.items() if level is orders.level},
         plan_silence=silence,
-        plan_minutes=0 if minutes == 0 else settings.asks.approve_plan_minutes,
+        plan_minutes=0 if approved_at_once(silence, orders.level) else settings.asks.approve_plan_minutes,
         files_per_job=settings.execution.max_files_changed,
         lines_per_job=settings.execution.max_diff_lines,
         jobs_per_project=settings.jobs.max_per_project,
