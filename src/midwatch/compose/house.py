@@ -59,7 +59,7 @@ from midwatch.terms.agents import ModelAccess
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.isolation import enclosure, stand
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
-from midwatch.workshop.sandbox.walls.spec import MIB, SandboxLimits
+from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 from midwatch.workshop.upkeep.machine import ThisMachine
 from midwatch.workshop.workshop import Workshop
 
@@ -204,14 +204,11 @@ class House(ReadSide):
 
     def _enclosure(self) -> Enclosure:
         sandbox = self.loaded.settings.sandbox
-        limits = SandboxLimits(
-            processes=sandbox.max_processes, memory_bytes=sandbox.memory_mib * MIB, data_bytes=sandbox.memory_mib * MIB
-        )
         return enclosure(
             self.standing.isolation,
             self.home,
             (*sandbox.toolchains, *self.crew.lent),
-            limits=limits,
+            limits=SandboxLimits.of(sandbox),
             copies_setup=sandbox.copy_setup,
             scrub=self.redactor.stream,
         )

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from midwatch.errors import Misuse
+from midwatch.settings.work import SandboxSettings
 
 TREE_INSIDE: Final = Path("/ws")
 HOME_INSIDE: Final = Path("/home/agent")
@@ -17,24 +18,31 @@ _OURS_INSIDE: Final = (TREE_INSIDE, Path("/sbx"))
 _KERNEL: Final = tuple(Path(name) for name in ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot"))
 _NOBODY_LENDS: Final = (Path("/etc"), *_KERNEL)
 _SYSTEM: Final = Path("/usr")
+_BY_DEFAULT: Final = SandboxSettings()
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """How much of the machine one command may use; sizes are in bytes."""
+    """How much of the machine one command may use; sizes are in bytes. A person sets processes and memory."""
 
-    processes: int = 512
+    processes: int = _BY_DEFAULT.max_processes
     """Threads count too. For root this needs a cgroup: the kernel exempts root from the plain limit."""
     open_files: int = 4096
     file_bytes: int = 2 * GIB
-    data_bytes: int = 3 * GIB
+    data_bytes: int = _BY_DEFAULT.memory_mib * MIB
     """Of each process; a limit on addresses instead would break Node."""
-    memory_bytes: int = 6 * GIB
+    memory_bytes: int = _BY_DEFAULT.memory_mib * MIB
     """Of all together, where a cgroup of version 2 allows it."""
     tmp_bytes: int = 512 * MIB
     home_bytes: int = 256 * MIB
     shm_bytes: int = 64 * MIB
     nice: int = 10
+
+    @classmethod
+    def of(cls, sandbox: SandboxSettings) -> "SandboxLimits":
+        """Take what the person set; one process alone may use the memory of all."""
+        memory = sandbox.memory_mib * MIB
+        return cls(processes=sandbox.max_processes, data_bytes=memory, memory_bytes=memory)
 
 
 @dataclass(frozen=True, slots=True)
