@@ -14,7 +14,7 @@ import pytest
 
 from midwatch.journal.events.jobs import JobEnded, JobStumbled
 from midwatch.night.commands import steering
-from midwatch.night.delivery.wording import STAYED
+from midwatch.night.delivery.pull_request_text import STAYED
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, NoticeRow, PullRequestRow
 from midwatch.terms.trust import Isolation

@@ -1,8 +1,9 @@
 """What a reviewer is warned of in the text of a pull request."""
 
 from midwatch.night.delivery.pull_request_text import pull_request_text
-from midwatch.terms.jobs import Change, Commit
+from midwatch.terms.jobs import Change, Commit, Coverage, Doubt, Proof
 from midwatch.terms.records import ProjectRow
+from midwatch.views.text.proof import proof_lines
 from tests.journal.samples import _filled
 from tests.views.test_live import a_job
 
@@ -19,3 +20,23 @@ def test_issues_that_a_commits_body_would_close_are_told_unless_they_were_ordere
         "- Merging commit 111111111111 would close `#12`, which was not ordered.",
         "- Merging commit 222222222222 would close `#4`, which was not ordered.",
     ]
+
+
+def test_a_reviewer_reads_the_same_lines_about_a_proof_as_every_page_and_the_terminal() -> None:
+    proof = Proof(
+        verdict="green",
+        new_tests="fail_on_base",
+        coverage=Coverage(covered=3, measurable=4, by="coverage.xml"),
+        notes=("The check tox was left out.",),
+        doubts=(Doubt(kind="weaker", text="A test was removed.", grave=False),),
+    )
+    _, body = pull_request_text(a_job(by_hand=False, proof=proof), ProjectRow.model_validate(_filled(ProjectRow)))
+    lines = [one.text for one in proof_lines(proof)]
+    assert lines == [
+        "A test was removed.",
+        "New tests fail without the change and pass with it.",
+        "The checks ran 3 of 4 changed lines that can be measured (coverage.xml).",
+        "The check tox was left out.",
+    ]
+    assert {f"- {line}" for line in lines} <= set(body.splitlines())
+    assert "**Proof.** The checks pass on a fresh checkout." in body.splitlines()

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from midwatch.terms.jobs import PROVEN_IN_SHORT, JobState
+from midwatch.terms.jobs import JobState
 from midwatch.terms.money import some
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow
 from midwatch.terms.report import EvidenceKind, Recommendation
+from midwatch.views.text.proof import PROVEN_IN_SHORT
 
 CONFIDENCE = {"green": 0.9, "still_red": 0.6, "no_checks": 0.5, "flaky": 0.5}
 MOST = 3

@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
 
 from midwatch.terms.term import Term
 
@@ -55,33 +54,6 @@ class RepairTries(Term):
 
     failure: str
     rounds: int
-
-
-PROVEN: Final = {
-    "green": "the checks pass on a fresh checkout",
-    "still_red": "the checks failed before and are no worse",
-    "no_checks": "there are no checks, so nothing is proven",
-    "worse": "the checks got worse",
-    "red_when_restored": "the checks pass only with the agent's own changes to them",
-    "doubted": "the change weakens the checks that should prove it",
-    "flaky": "the checks are flaky, so they prove little",
-}
-"""What each verdict of a proof means."""
-PROVEN_IN_SHORT: Final = {
-    "green": "checks green",
-    "still_red": "checks failing, as before",
-    "no_checks": "no checks",
-    "worse": "checks worse",
-    "red_when_restored": "checks not trusted",
-    "doubted": "checks not trusted",
-    "flaky": "checks flaky",
-}
-NEW_TESTS: Final = {
-    "fail_on_base": "New tests fail without the change and pass with it.",
-    "pass_on_base": "New tests pass without the change too, so they prove nothing.",
-    "unclear": "New tests could not be run without the change.",
-}
-"""What each result of new tests on the base means."""
 
 
 class Stage(StrEnum):

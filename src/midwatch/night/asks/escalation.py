@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.context import Night
-from midwatch.night.delivery.wording import within
-from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, deadline_at
+from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, deadline_at, silence_in_words
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import GUIDANCE, failures_of, forgiven_at, project_spent, spent
@@ -40,7 +39,9 @@ async def guidance(
     times = night.settings().asks
     minutes = times.guidance_error_minutes if critical else times.guidance_uncertain_minutes
     question = _question(job, failures_of(own, job.work_item, since))
-    opened = ask_about(night, job, kind, f"{question} {within(SILENCE[kind], minutes)}", (GO_ON, STOP), minutes)
+    opened = ask_about(
+        night, job, kind, f"{question} {silence_in_words(SILENCE[kind], minutes)}", (GO_ON, STOP), minutes
+    )
     loudest = min(tier, tier_of(NoticeKind.CRITICAL_GUIDANCE if critical else NoticeKind.NEEDS_INPUT))
     notice = NoticeRaised(
         notice=night.ids.new("ntc"), session=job.session, tier=loudest, text=question, subject=opened.ask

@@ -7,9 +7,8 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.context import Night
-from midwatch.night.delivery.pull_request_text import pull_request_text
+from midwatch.night.delivery.pull_request_text import pull_request_text, ready_text, stayed_red
 from midwatch.night.delivery.siblings import siblings, worded
-from midwatch.night.delivery.wording import ready_text, stayed_red
 from midwatch.night.jobs.resume import followed
 from midwatch.night.rounds.world import look
 from midwatch.ports.door import Effect

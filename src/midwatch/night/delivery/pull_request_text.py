@@ -1,13 +1,24 @@
-"""The text of a pull request for its reviewer: why, what, proof, risks, cost, undo, and the journal's ids."""
+"""The texts of a pull request: title and body, why it is only a draft, and the notice that it is ready."""
 
-from midwatch.night.delivery.wording import check_lines, doubt_block, draft_lines, in_words, other_lines
+from datetime import datetime
+
+from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, failing
 from midwatch.rules.checks.commit_size import remark_on
-from midwatch.terms.jobs import Commit
+from midwatch.terms.jobs import CheckResult, CheckSource, Commit, Proof
 from midwatch.terms.money import dollars, some
-from midwatch.terms.records import JobRow, ProjectRow
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 from midwatch.views.text.markdown_safe import closes, quoted, tamed, titled
+from midwatch.views.text.proof import PROVEN, PROVEN_IN_SHORT, beside_checks
 
 Lines = list[str]
+STAYED = {
+    "worse": "This change breaks checks that passed before.",
+    "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
+    "with yours restored they fail.",
+    "doubted": "The change weakens the checks that should prove it.",
+}
+_SOURCES = {CheckSource.PROJECT: " (the project's)", CheckSource.FOUND: " (found in the project)"}
+MOST_DOUBTS = 3
 
 
 def pull_request_text(job: JobRow, project: ProjectRow, strategy: str = "incremental") -> tuple[str, str]:
@@ -28,7 +39,18 @@ def pull_request_text(job: JobRow, project: ProjectRow, strategy: str = "increme
 
 
 def _draft(job: JobRow) -> Lines:
-    return [tamed(line) for line in draft_lines(job, job.proof) if line]
+    """Write the first lines of a draft: why it is only a draft."""
+    if job.proof is None or job.proof.verdict not in NOT_DELIVERABLE:
+        return []
+    red = [f"- `{one.command}` still fails (exit {one.exit_code})" for one in failing(job.proof)]
+    return [tamed(line) for line in (f"**Only a draft.** {stayed_red(job, job.proof)}", *red)]
+
+
+def stayed_red(job: JobRow, proof: Proof) -> str:
+    """Say why work is not delivered: what still fails, what was tried, and the doubts about the change."""
+    tried = f" {some(job.repairs, 'repair round')} did not fix it." if job.repairs else ""
+    doubts = [doubt.text for doubt in proof.grave[:MOST_DOUBTS]]
+    return " ".join((STAYED[proof.verdict] + tried, *doubts))
 
 
 def _why(job: JobRow) -> Lines:
@@ -46,9 +68,27 @@ def _what(job: JobRow, commits: tuple[Commit, ...], strategy: str) -> Lines:
 
 
 def _proof(job: JobRow) -> Lines:
-    said = [f"**Proof.** {in_words(job.proof)}", *(f"- {line}" for line in check_lines(job.proof))]
-    others = (*(f"- {line}" for line in other_lines(job.proof)), *doubt_block(job.proof))
-    return [*said, *(tamed(line) for line in others)]
+    """Write the verdict, each check before and after, what else was seen, and the doubts."""
+    if (proof := job.proof) is None:
+        return ["**Proof.** Not checked."]
+    before = {one.command: one for one in proof.before}
+    checks = [
+        f"- `{one.command}`{_SOURCES.get(one.source, '')}: "
+        f"{_colour(before.get(one.command))} before, {_colour(one)} now"
+        for one in proof.delivered
+    ]
+    others = [f"- {tamed(one.text)}" for one in beside_checks(proof)]
+    doubts = ["", "**Doubts.**", *(f"- {tamed(doubt.text)}" for doubt in proof.doubts)] if proof.doubts else []
+    return [f"**Proof.** {PROVEN[proof.verdict].capitalize()}.", *checks, *others, *doubts]
+
+
+def _colour(result: CheckResult | None) -> str:
+    if result is None:
+        return "unknown"
+    if result.flaky:
+        runs = (result.exit_code, *result.reruns)
+        return f"flaky (green in {sum(not code for code in runs)} of {len(runs)} runs)"
+    return "green" if result.green else f"red (exit {result.exit_code})"
 
 
 def _risks(job: JobRow, commits: tuple[Commit, ...]) -> Lines:
@@ -84,3 +124,17 @@ def _trailer(job: JobRow) -> Lines:
     """Return the trailer lines, which come last; no line written by an agent can look like one."""
     plan = [f"Midwatch-Plan: {job.plan_hash}"] if job.plan_hash else []
     return [*plan, f"Midwatch-Job: {job.id}"]
+
+
+def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
+    """Write the notice that a pull request is ready: where, how large, how well proven, and its cost (A9)."""
+    change = job.change
+    size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"
+    proven = PROVEN_IN_SHORT[job.proof.verdict] if job.proof else "not checked"
+    asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model requests"
+    minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
+    took = some(minutes, "minute") if minutes else "under a minute"
+    kind = "Only a draft" if opened.draft else "PR ready"
+    where = opened.url or opened.branch
+    lines = (f"{kind}: {opened.title}", where, f"{size} · {proven}", f"{asked} · {took}", *opened.remarks)
+    return "\n".join(lines)

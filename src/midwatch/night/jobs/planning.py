@@ -6,16 +6,15 @@ from midwatch.journal.events.jobs import JobApproved, JobEnded, JobPlanned, Plan
 from midwatch.journal.events.session import AskOpened, NoticeRaised
 from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.context import Night
-from midwatch.night.delivery.wording import plan_question
 from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
 from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import faults
-from midwatch.rules.people.asks import approved_at_once, deadline_at, what_silence_means
+from midwatch.rules.people.asks import approved_at_once, deadline_at, silence_in_words, what_silence_means
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, AskState, Silence
 from midwatch.terms.contract import RunContract
-from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.jobs import JobState, Plan, Stage
 from midwatch.terms.records import AskRow, JobRow, PlanRow, SessionRow
 
 Events = tuple[Event, ...]
@@ -80,7 +79,7 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
     minutes = settings.asks.approve_plan_minutes
     draft = AskDraft(
         kind=AskKind.APPROVE_PLAN,
-        question=plan_question(job, planned.plan, silence, minutes, wrong),
+        question=_question(job, planned.plan, silence, minutes, wrong),
         options=(APPROVE, EDIT, REJECT) if night.agents[job.agent].amends else (APPROVE, REJECT),
         recommendation=REJECT if wrong else APPROVE,
         rationale=" ".join(wrong or planned.plan.approach),
@@ -102,3 +101,10 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         subject=opened.ask,
     )
     return (opened, notice) if settings.notices.on_plan_ready else (opened,)
+
+
+def _question(job: JobRow, plan: Plan, silence: Silence, minutes: float, wrong: tuple[str, ...]) -> str:
+    """Ask about a plan: name what goes outside the orders, and say what no answer means."""
+    again = f", version {job.plan_version + 1}" if job.plan_version else ""
+    left = f" It goes outside your orders; those parts will be refused: {' '.join(wrong)}" if wrong else ""
+    return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {silence_in_words(silence, minutes)}"

@@ -9,14 +9,13 @@ from midwatch.journal.events.jobs import JobEnded, JobGranted, JobWoken
 from midwatch.journal.events.session import AskWithdrawn, SessionPaused, SessionResumed
 from midwatch.night.asks.escalation import CAPPED, ask_about
 from midwatch.night.context import Night
-from midwatch.night.delivery.wording import within
 from midwatch.night.jobs.job_limits import contract_of
 from midwatch.night.recovery.failures import OUTSIDE, after_failure, failed, find_out, notice, waits
 from midwatch.night.rounds.debrief import debrief_events
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.budget.spending import Amount, more_for
-from midwatch.rules.people.asks import GO_ON, SILENCE, STOP
+from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, silence_in_words
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import Cause, NextAct
 from midwatch.settings.zone import local_time
@@ -81,7 +80,7 @@ async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError)
 
 def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
     minutes = night.settings().asks.guidance_error_minutes
-    silence = within(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
+    silence = silence_in_words(SILENCE[AskKind.GUIDANCE_ERROR], minutes)
     how = "midwatch doctor says where" if job.stage in OUTSIDE else f"midwatch agent login {job.agent}"
     question = f"{why} Fix it ({how}), then try again; or stop job {job.number}?"
     opened = ask_about(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
@@ -115,7 +114,7 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
         f" May it spend ${more.usd_micros / 1_000_000:.2f}, {more.tokens:,} tokens and {more.requests:,} requests"
         " more?"
     )
-    silence = within(SILENCE[AskKind.SPEND], minutes)
+    silence = silence_in_words(SILENCE[AskKind.SPEND], minutes)
     opened = ask_about(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
     result = notice(night.ids, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
     return waits(job, error.message, BUDGET), opened, result

@@ -9,7 +9,6 @@ from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.commands.job_start import start_events
 from midwatch.night.context import Night
-from midwatch.night.delivery.wording import within
 from midwatch.night.jobs.resume import resume_stage, take_up
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
@@ -17,7 +16,7 @@ from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.gate.gate import judge
-from midwatch.rules.people.asks import deadline_at
+from midwatch.rules.people.asks import deadline_at, silence_in_words
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.tries import not_let_out
 from midwatch.settings.zone import local_time
@@ -89,7 +88,7 @@ async def ask_first(night: Night, act_id: str) -> None:
     due = deadline_at(local_time(world.settings, night.clock.now()), minutes)
     draft = AskDraft(
         kind=AskKind.CONFIRM_ACT,
-        question=f"May I {words}? {within(silence, minutes)}",
+        question=f"May I {words}? {silence_in_words(silence, minutes)}",
         rationale=f"{act.proposal.reason} ({act.verdict.first.text})",
         recommendation="yes",
         priority=world.settings.asks.default_priority,

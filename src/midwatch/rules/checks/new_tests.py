@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from midwatch.rules.checks.cheating import FileFact, FileKind
 from midwatch.rules.checks.check_runs import Results
 from midwatch.rules.checks.test_source import language_of, read_tests
-from midwatch.terms.jobs import NEW_TESTS, CheckResult, Doubt
+from midwatch.terms.jobs import CheckResult, Doubt
 
 _PYTEST = re.compile(r"(?:^|[;&|]\s*)((?:\S+=\S+\s+)*(?:\S*python[\d.]*\s+-m\s+pytest|\S*pytest))(?:\s|$)")
 _NODE = re.compile(r"(?:^|[;&|]\s*)(\S*node\s+--test)(?:\s|$)")
@@ -92,7 +92,7 @@ def doubts_about_tests(
     Where a check was red before and is green now, that check shows the fix.
     """
     if said == "pass_on_base":
-        text = NEW_TESTS["pass_on_base"]
+        text = "New tests pass without the change too, so they prove nothing."
         return (Doubt(kind="proves_nothing", text=text, grave=False),)
     earlier = {one.command for one in runs[0] if one.red}
     shown = any(one.green and one.command in earlier for one in runs[1])

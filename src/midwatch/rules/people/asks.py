@@ -58,9 +58,10 @@ def agrees(answer: str) -> bool:
     return answer.strip().lower() in YES
 
 
-def silence_in_words(silence: Silence) -> str:
-    """What happens without an answer, as a sentence for the person."""
-    return say(f"silence.{silence.value}")
+def silence_in_words(silence: Silence, minutes: float | None = None) -> str:
+    """What happens without an answer, and after how many minutes, as a sentence for the person."""
+    words = say(f"silence.{silence.value}")
+    return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
 
 
 def deadline_at(local_now: datetime, minutes: float | None) -> datetime:

@@ -21,6 +21,7 @@ from midwatch.views.pages.job_story import ErrandDone
 from midwatch.views.pages.plan_versions import PlanVersion, versions_shown
 from midwatch.views.pages.steps import StepShown, steps_shown
 from midwatch.views.text.plain import clean, harmless
+from midwatch.views.text.proof import ProofLine, proof_lines
 
 READS = ReadTable()
 NEXT: Final = "midwatch-next"
@@ -34,12 +35,13 @@ Wait = Annotated[float, Field(ge=0, description="Seconds to wait for more, if th
 
 
 class JobWhole(JobRow):
-    """A job with its line, pull requests, signals and milestones."""
+    """A job with its line, pull requests, signals, milestones, and its proof in words."""
 
     pull_requests: tuple[PullRequestRow, ...]
     line: JobLine
     signals: tuple[SignalRow, ...]
     milestones: tuple[str, ...]
+    proof_lines: tuple[ProofLine, ...]
 
 
 @READS.at("/jobs")
@@ -59,6 +61,7 @@ async def job(house: ReadSide, name: str) -> JobWhole:
         line=(await lines_of(house, [row]))[row.id],
         signals=tuple(signals),
         milestones=tuple(await _milestones(house, row.id)),
+        proof_lines=proof_lines(row.proof) if row.proof else (),
     )
 
 

@@ -10,12 +10,12 @@ from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.morning import EvidenceFound, ReportWritten
 from midwatch.journal.events.projects import GoalSet, WorkAdded
 from midwatch.journal.events.session import ActJudged, OrdersChanged, OrdersSigned, SessionOpened
-from midwatch.terms.jobs import PROVEN
 from midwatch.terms.report import Recommendation
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
+from midwatch.views.text.proof import PROVEN
 
 E = TypeVar("E", bound=Event)
 Events = Sequence[Event]

@@ -7,14 +7,13 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobExecuted, JobVerified
 from midwatch.journal.events.session import ActJudged, AskExpired
 from midwatch.terms import records as rec
-from midwatch.terms.jobs import PROVEN, CheckResult, Proof
+from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.report import Recommendation, ReviewOutcome
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import spaced
-from midwatch.views.text.proof import ProofLine
-from midwatch.views.text.proof import told as told_of
+from midwatch.views.text.proof import PROVEN, ProofLine, proof_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def _item(rows: NightRows, one: Recommendation, place: int, told: tuple[Sequence
         flagged=change.flagged if change else (),
         evidence=_evidence(rows, one),
         checks=checks(job.proof) if job and job.proof and about_change else (),
-        told=told_of(job.proof) if job and job.proof and about_change else (),
+        told=proof_lines(job.proof) if job and job.proof and about_change else (),
         decisions=decisions(job, rows.asks, *told) if job and about_change else (),
         pull=_pull(pull, job.number) if pull and job else None,
         diff_blob=job.diff_blob if job and about_change else "",

@@ -10,7 +10,7 @@ from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
 
 MOST_FILES = 4
-PROVEN = {
+PROVEN_TOGETHER = {
     StackVerdict.GREEN: "checks green together",
     StackVerdict.STILL_RED: "checks no worse than before",
     StackVerdict.NO_CHECKS: "no checks, so nothing is proven together",
@@ -95,7 +95,7 @@ def headline(row: StackRow) -> str:
     many = len(row.order) + len(row.left_out)
     if not row.order:
         return f"None of {some(many, 'branch', 'branches')} can be merged."
-    return f"{_share(len(row.order), many)}; {PROVEN[row.verdict]}."
+    return f"{_share(len(row.order), many)}; {PROVEN_TOGETHER[row.verdict]}."
 
 
 def _share(together: int, many: int) -> str:

@@ -1,11 +1,37 @@
-"""What a proof says beside its checks: doubts, new tests, coverage, and what was left out."""
+"""What a proof says, in words: its verdict, doubts, new tests, coverage, and what was left out."""
 
-from midwatch.terms.jobs import NEW_TESTS, Proof
+from typing import Final
+
+from midwatch.terms.jobs import Proof
 from midwatch.terms.money import some
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
 
 MOST_WORDS = 400
+PROVEN: Final = {
+    "green": "the checks pass on a fresh checkout",
+    "still_red": "the checks failed before and are no worse",
+    "no_checks": "there are no checks, so nothing is proven",
+    "worse": "the checks got worse",
+    "red_when_restored": "the checks pass only with the agent's own changes to them",
+    "doubted": "the change weakens the checks that should prove it",
+    "flaky": "the checks are flaky, so they prove little",
+}
+"""What each verdict of a proof means."""
+PROVEN_IN_SHORT: Final = {
+    "green": "checks green",
+    "still_red": "checks failing, as before",
+    "no_checks": "no checks",
+    "worse": "checks worse",
+    "red_when_restored": "checks not trusted",
+    "doubted": "checks not trusted",
+    "flaky": "checks flaky",
+}
+NEW_TESTS: Final = {
+    "fail_on_base": "New tests fail without the change and pass with it.",
+    "unclear": "New tests could not be run without the change.",
+}
+"""What each result of new tests on the base means; tests that pass there too are a doubt."""
 
 
 class ProofLine(Term):
@@ -15,15 +41,20 @@ class ProofLine(Term):
     fine: bool | None = None
 
 
-def told(proof: Proof) -> tuple[ProofLine, ...]:
+def proof_lines(proof: Proof) -> tuple[ProofLine, ...]:
     """List what a person should know about a proof, what weakens it first."""
-    lines = [ProofLine(text=clean(one.text, MOST_WORDS), fine=False if one.grave else None) for one in proof.doubts]
-    lines += [ProofLine(text=f"Flaky: {clean(one)} ends differently each time.") for one in proof.flaky]
-    if proof.new_tests in NEW_TESTS and proof.new_tests != "pass_on_base":  # that one is a doubt already
-        lines.append(
-            ProofLine(text=NEW_TESTS[proof.new_tests], fine=True if proof.new_tests == "fail_on_base" else None)
-        )
-    if proof.coverage:
-        measured = some(proof.coverage.measurable, "changed line")
-        lines.append(ProofLine(text=f"The checks ran {proof.coverage.covered} of {measured} that can be measured."))
+    doubts = [ProofLine(text=clean(one.text, MOST_WORDS), fine=False if one.grave else None) for one in proof.doubts]
+    flaky = [ProofLine(text=f"Flaky: {clean(one)} ends differently each time.") for one in proof.flaky]
+    return (*doubts, *flaky, *beside_checks(proof))
+
+
+def beside_checks(proof: Proof) -> tuple[ProofLine, ...]:
+    """List what was seen beside the checks: new tests, coverage, and checks that were left out."""
+    lines = []
+    if proof.new_tests in NEW_TESTS:
+        fine = True if proof.new_tests == "fail_on_base" else None
+        lines.append(ProofLine(text=NEW_TESTS[proof.new_tests], fine=fine))
+    if found := proof.coverage:
+        ran = f"{found.covered} of {some(found.measurable, 'changed line')} that can be measured"
+        lines.append(ProofLine(text=f"The checks ran {ran} ({clean(found.by)})."))
     return (*lines, *(ProofLine(text=clean(note, MOST_WORDS)) for note in proof.notes))

@@ -115,7 +115,7 @@ def _show_work(row: dict[str, Any]) -> None:
         )
     for commit in (row["change"] or {}).get("commits", []):
         typer.echo(f"  {commit['sha'][:10]} {commit['subject']} (+{commit['insertions']} -{commit['deletions']})")
-    _show_proof(row["proof"])
+    _show_proof(row["proof"], row["proof_lines"])
     for finding in ((row["done"] or {}).get("left") or [])[:10]:
         line(f"{finding['path']}:{finding['line']} {finding['rule']} {finding['message']}", first="  left: ")
     if row["worker"]:
@@ -142,21 +142,15 @@ def _show_way(row: dict[str, Any]) -> None:
             line(f"{signal['answer']} ({signal['answered_by']})", first="    answer: ")
 
 
-def _show_proof(proof: dict[str, Any] | None) -> None:
+def _show_proof(proof: dict[str, Any] | None, lines: list[dict[str, Any]]) -> None:
     if not proof:
         return
     typer.echo(f"  proof: {proof['verdict'].replace('_', ' ')}")
     for check in proof["delivered"]:
         flaky = ", flaky" if check["flaky"] else ""
         typer.echo(f"    exit {check['exit_code']}{flaky} in {check['seconds']:.1f} s: {check['command']}")
-    for doubt in proof["doubts"]:
-        line(doubt["text"], first="    doubt: " if doubt["grave"] else "    note: ")
-    for note in proof["notes"]:
-        line(note, first="    note: ")
-    if proof["new_tests"] == "fail_on_base":
-        typer.echo("    new tests fail without the change and pass with it")
-    if covered := proof["coverage"]:
-        typer.echo(f"    {covered['covered']} of {covered['measurable']} changed lines that can be measured ran")
+    for one in lines:
+        line(one["text"], first="    doubt: " if one["fine"] is False else "    note: ")
 
 
 @app.command()

@@ -28,7 +28,7 @@ from midwatch.views.pages.plan_versions import versions_shown
 from midwatch.views.pages.steps import steps_shown
 from midwatch.views.pages.walls import connections_shown, reach_of
 from midwatch.views.text.plain import clean
-from midwatch.views.text.proof import told
+from midwatch.views.text.proof import proof_lines
 
 router = APIRouter()
 APART = ("connection.seen", "model.called", "tool_call.decided", "fuel.read")
@@ -110,7 +110,7 @@ async def _shown(house: House, row: rec.JobRow) -> dict[str, Any]:
         "row": row,
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
-        "proof": told(row.proof) if row.proof else (),
+        "proof": proof_lines(row.proof) if row.proof else (),
         "versions": versions_shown(await house.records.find(rec.PlanRow, job=row.id)),
         "steps": steps_shown(await house.records.find(rec.StepRow, job=row.id), house.clock.now()),
         "delivered": [pull_of(one, row) for one in delivered],
