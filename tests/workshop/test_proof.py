@@ -1,0 +1,121 @@
+"""Proofs from real checkouts: found checks, flaky ones, new tests on the base, and coverage (X8, A7)."""
+
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from midwatch.ports.workspace import JobPlace, ProofRequest
+from midwatch.terms.jobs import CheckSource, Proof
+from midwatch.workshop.checks.check_files import scripts_of
+from midwatch.workshop.checks.proof import Prover
+from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.sandbox.enclosure import Enclosure
+from tests.workshop.repository import Repository
+
+PYTEST = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"
+APP = "def double(n):\n    return n + n\n\n\ndef half(n):\n    return n\n"
+FIXED = APP.replace("return n\n", "if n < 0:\n        return 0\n    return n // 2\n")
+TEST = "from app import double\n\n\ndef test_double():\n    assert double(2) == 4\n"
+NEW = "from app import half\n\n\ndef test_half():\n    assert half(4) == 2\n"
+
+
+class Bench:
+    """A project with a fault that no test sees, and the proof of changes to it."""
+
+    def __init__(self, person: Repository, checkouts: Checkouts, logs: Path) -> None:
+        self.person, self.checkouts, self.logs = person, checkouts, logs
+        self.base = person.commit("Base", {"app.py": APP, "tests/test_app.py": TEST})
+
+    async def prove(self, files: dict[str, str], *commands: str, **plan: object) -> Proof:
+        head = self.person.commit("Work", files)
+        await self.checkouts.mirrors.refresh("shop", self.person.path)
+        place, wall = JobPlace("shop", "job"), timedelta(minutes=1)
+        asked = ProofRequest(place, self.base, head, commands, wall, **plan)  # type: ignore[arg-type]
+        return await Prover(self.checkouts, Enclosure(), self.logs).prove(asked)
+
+
+@pytest.fixture
+def bench(person: Repository, checkouts: Checkouts, tmp_path: Path) -> Bench:
+    return Bench(person, checkouts, tmp_path / "logs")
+
+
+async def test_new_tests_are_tried_without_the_change(bench: Bench) -> None:
+    proof = await bench.prove({"app.py": FIXED, "tests/test_half.py": NEW}, PYTEST)
+    assert (proof.verdict, proof.new_tests, proof.new_test_files) == ("green", "fail_on_base", ("tests/test_half.py",))
+    assert proof.delivered[0].counted is not None
+    assert proof.delivered[0].counted.passed == 2
+
+
+async def test_new_tests_that_pass_anyway_prove_nothing_and_that_is_said(bench: Bench) -> None:
+    proof = await bench.prove({"app.py": FIXED, "tests/test_more.py": TEST.replace("_double", "_more")}, PYTEST)
+    assert (proof.verdict, proof.new_tests) == ("green", "pass_on_base")
+    assert [doubt.kind for doubt in proof.doubts] == ["proves_nothing"]
+
+
+async def test_new_tests_are_tried_with_all_checks_where_they_cannot_run_alone(bench: Bench) -> None:
+    bench.base = bench.person.commit("Script", {"run.sh": f"{PYTEST}\n"})
+    proof = await bench.prove({"app.py": FIXED, "tests/test_half.py": NEW}, "sh run.sh")
+    assert proof.new_tests == "fail_on_base"
+
+
+async def test_a_check_is_found_in_the_project_and_says_so(bench: Bench) -> None:
+    bench.base = bench.person.commit("Makefile", {"Makefile": f"test:\n\t{PYTEST}\n"})
+    proof = await bench.prove({"app.py": FIXED}, "true", finds_checks=True, project_checks=("true",))
+    assert [(one.command, one.source) for one in proof.delivered] == [
+        ("true", CheckSource.PROJECT),
+        ("make test", CheckSource.FOUND),
+    ]
+    assert proof.verdict == "green"
+
+
+async def test_a_found_check_that_cannot_run_is_left_out_with_a_note(bench: Bench) -> None:
+    bench.base = bench.person.commit("Makefile", {"Makefile": "test:\n\tno-such-tool\n"})
+    proof = await bench.prove({"app.py": FIXED}, finds_checks=True)
+    assert (proof.verdict, proof.delivered) == ("no_checks", ())
+    assert proof.notes == ("`make test` was found and left out: its tool is not there.",)
+
+
+async def test_red_then_green_on_the_same_tree_is_flaky_and_never_green(bench: Bench) -> None:
+    moody = "grep -q 'n // 2' app.py || exit 0; [ -e seen ] && exit 0; touch seen; exit 1"
+    proof = await bench.prove({"app.py": FIXED}, moody)
+    assert (proof.delivered[0].flaky, proof.delivered[0].reruns, proof.delivered[0].green) == (True, (0,), False)
+    assert proof.before[0].reruns == (0, 0)
+    assert proof.verdict == "worse", "the base is green each time: this work made it flaky"
+
+
+async def test_a_base_that_is_flaky_alike_takes_the_blame_from_the_work(bench: Bench) -> None:
+    """The first run ends by whether the work is there; each later one ends the other way."""
+    flips = "n=0; grep -q 'n // 2' app.py && n=1; [ -e seen ] && n=$((1-n)); touch seen; exit $n"
+    proof = await bench.prove({"app.py": FIXED}, flips)
+    assert (proof.before[0].flaky, proof.delivered[0].flaky) == (True, True)
+    assert (proof.verdict, proof.flaky) == ("flaky", (flips,))
+
+
+async def test_red_each_time_is_red_and_was_run_again_to_be_sure(bench: Bench) -> None:
+    proof = await bench.prove({"app.py": FIXED}, "! grep -q 'n // 2' app.py", reruns=2)
+    assert (proof.verdict, proof.delivered[0].reruns) == ("worse", (1, 1))
+    unsure = await bench.prove({"app.py": FIXED + "\n"}, "! grep -q 'n // 2' app.py", reruns=0)
+    assert unsure.delivered[0].reruns == ()
+
+
+async def test_coverage_of_changed_lines_is_read_from_what_the_check_left(bench: Bench) -> None:
+    measured = f"{sys.executable} -m coverage run -m pytest -q -p no:cacheprovider"
+    proof = await bench.prove({"app.py": FIXED, "tests/test_half.py": NEW}, measured)
+    assert proof.coverage is not None
+    assert (proof.coverage.covered, proof.coverage.by) == (proof.coverage.measurable - 1, "coverage.json")
+
+
+def test_scripts_that_checks_call_decide_what_they_check() -> None:
+    assert scripts_of(("sh ./check.sh && python3 tools/run_tests.py",)) == {"check.sh", "tools/run_tests.py"}
+    assert scripts_of(("python3 app.py", "ruff check src/app.py", "/usr/bin/test -f x")) == frozenset()
+
+
+@pytest.mark.parametrize("cheat", ['n=12; echo "$n" pas"sed in 0.31s"', "exit $((1-1))"])
+async def test_a_script_that_the_makefile_calls_is_put_back(bench: Bench, cheat: str) -> None:
+    red = NEW.replace("test_half", "test_old")
+    files = {"Makefile": "test:\n\tsh scripts/run.sh\n", "scripts/run.sh": f"{PYTEST}\n", "tests/test_old.py": red}
+    bench.base = bench.person.commit("Makefile", files)
+    proof = await bench.prove({"scripts/run.sh": f"{cheat}\n"}, "make test", reruns=0)
+    assert (proof.verdict, proof.delivered[0].green, proof.restored[0].green) == ("red_when_restored", True, False)
