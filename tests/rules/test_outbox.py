@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.people.outbox import PAUSES, AttentionUse, ChannelSlot, Hours, first_place, next_pause, sort_out
+from midwatch.rules.people.outbox import (
+    RESEND_WAITS,
+    AttentionUse,
+    ChannelSlot,
+    Hours,
+    first_place,
+    next_pause,
+    sort_out,
+)
 from midwatch.terms.asks import Delivery, DeliveryState, Tier
 from midwatch.terms.records import DeliveryRow
 
@@ -215,8 +223,8 @@ def test_quiet_hours_end_at_seven_by_the_wall_also_when_the_clocks_change(before
 
 
 def test_a_channel_that_fails_is_tried_six_times_ever_more_slowly() -> None:
-    assert [next_pause(tries) for tries in range(1, 7)] == [*PAUSES, None]
-    assert [pause / timedelta(minutes=1) for pause in PAUSES] == [1, 4, 16, 64, 256]
+    assert [next_pause(tries) for tries in range(1, 7)] == [*RESEND_WAITS, None]
+    assert [pause / timedelta(minutes=1) for pause in RESEND_WAITS] == [1, 4, 16, 64, 256]
 
 
 @given(st.integers(0, 30), st.integers(1, 30))

@@ -26,7 +26,7 @@ from midwatch.terms.records import SessionRow
 
 log = logging.getLogger("midwatch.work")
 Args = dict[str, JsonValue]
-PAUSES = (0.2, 1.0, 5.0, 15.0)
+WORK_RETRY_SECONDS = (0.2, 1.0, 5.0, 15.0)
 """Real seconds between tries after an error outside Midwatch's own code."""
 Morning = Callable[[Journal, str], Awaitable[None]]
 
@@ -96,7 +96,7 @@ class Performer:
     async def _carried_out(self, name: str, args: Args, seq: int) -> None:
         caused = replace(self._night, journal=CausedJournal(self._night.journal, seq))
         words = {key: str(value) for key, value in args.items()}
-        for pause in (*PAUSES, None):
+        for pause in (*WORK_RETRY_SECONDS, None):
             try:
                 return await self._perform(caused, name, words)
             except Exception as error:

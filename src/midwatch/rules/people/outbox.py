@@ -18,7 +18,7 @@ from midwatch.rules.people.notices import (
 from midwatch.terms.asks import Delivery, Tier
 from midwatch.terms.records import DeliveryRow
 
-PAUSES: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 4, 16, 64, 256))
+RESEND_WAITS: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 4, 16, 64, 256))
 """Waits between tries at a channel that did not accept a message; after the last one no more are made."""
 A_MOMENT: Final = timedelta(minutes=1)
 
@@ -139,4 +139,4 @@ def _rides(row: DeliveryRow) -> bool:
 
 def next_pause(attempts: int) -> timedelta | None:
     """Give how long to wait after so many failed tries; nothing after the last."""
-    return PAUSES[attempts - 1] if attempts <= len(PAUSES) else None
+    return RESEND_WAITS[attempts - 1] if attempts <= len(RESEND_WAITS) else None

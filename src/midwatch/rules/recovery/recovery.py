@@ -11,7 +11,7 @@ from midwatch.rules.recovery.failure_texts import classify
 
 __all__ = [
     "CAUSES",
-    "PAUSES",
+    "OVERLOAD_WAITS",
     "Cause",
     "NextAct",
     "Remedy",
@@ -136,12 +136,12 @@ CAUSES: Final[Mapping[Cause, Remedy]] = {
 }
 """Every cause with what follows from it; shown in docs/SPEC.md."""
 
-PAUSES: Final = (timedelta(minutes=1), timedelta(minutes=4), timedelta(minutes=16))
+OVERLOAD_WAITS: Final = (timedelta(minutes=1), timedelta(minutes=4), timedelta(minutes=16))
 
 
 def back_off(tries: int) -> timedelta:
     """How long to wait for something overloaded: a minute, then four, then sixteen."""
-    return PAUSES[min(max(tries, 1), len(PAUSES)) - 1]
+    return OVERLOAD_WAITS[min(max(tries, 1), len(OVERLOAD_WAITS)) - 1]
 
 
 def cause_of(name: str) -> Cause:
