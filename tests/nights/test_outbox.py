@@ -13,6 +13,7 @@ from midwatch.errors import Unavailable
 from midwatch.journal.events.notices import NoticeRouted
 from midwatch.journal.events.session import AskOpened, NoticeRaised, NoticeSent, SessionOpened
 from midwatch.night.notify import outbox
+from midwatch.ports.channel import Destination
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Delivery, DeliveryState, PushState, Silence, Tier
 from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow, ReportRow
 from midwatch.terms.trust import Level
@@ -48,6 +49,9 @@ class Postbox:
         if self.dies_after:
             self.dies_after = False
             raise Gone
+
+    async def look(self, channel: str) -> Destination:
+        return Destination("Postbox", channel)
 
     def now(self) -> datetime:
         assert self.house is not None

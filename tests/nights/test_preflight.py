@@ -17,6 +17,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.preflight import PreflightChecked
 from midwatch.journal.events.session import OrdersSigned
 from midwatch.night.recovery.cleanup import collect_checkouts
+from midwatch.ports.channel import Destination
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.preflight import LineState, PreflightState, What
 from midwatch.terms.records import PreflightLineRow, PreflightRow, ReportRow
@@ -42,6 +43,9 @@ class Postbox:
         if self.down:
             raise Unavailable(self.down, hint="Look at the service.")
         self.taken.append((channel, text))
+
+    async def look(self, channel: str) -> Destination:
+        return Destination("Postbox", channel)
 
 
 @asynccontextmanager

@@ -5,12 +5,12 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from midwatch.errors import MidwatchError, Misuse, Unavailable, Unknown
+from midwatch.ports.channel import Destination
 from midwatch.settings import Settings
 from midwatch.settings.named_tables import ChannelSetup
 
@@ -22,14 +22,6 @@ SMS = 160
 """A service with this limit or less is like SMS: it splits messages itself, up to a length."""
 SHORTEST_SECRET = 4
 WHOLE_HOST = re.compile(r"localhost|[\w.-]+\.[\w-]+|\[[0-9a-f:]+\]")
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """The service behind a URL, as far as it may be shown."""
-
-    kind: str
-    place: str
 
 
 class AppriseOutlet:

@@ -107,7 +107,7 @@ class House(ReadSide):
         self.workshop = Workshop(home, self._enclosure(), reveals=self.redactor.reveals, keys=keys)
         self.forges = ConfiguredForges(self.workshop.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
         self.doors = self._model_doors()
-        self.outlet = AppriseOutlet(self._address, lambda: self.loaded.settings)
+        self._apprise = AppriseOutlet(self._address, lambda: self.loaded.settings)
         self.evening = self._evening()
         self.night = self._night()
         self.morning = self._morning()
@@ -165,7 +165,7 @@ class House(ReadSide):
             upkeep=self.workshop.upkeep,
             forges=self.forges,
             channel=LogChannel(self.home / "notices.log"),
-            outlet=self.parts.outlet or self.outlet,
+            outlet=self.parts.outlet or self._apprise,
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.workshop.rooms.isolation),
             door=TracedDoor(self.journal),
             networks=RoomNetworks(self.journal, self.vault, self.doors),
@@ -265,6 +265,6 @@ class House(ReadSide):
         await asyncio.to_thread(self.workshop.nursery.close)
         await self.doors.close()
         await self.forges.close()
-        self.outlet.close()
+        self._apprise.close()
         await self.writer.close()
         await super().dispose()

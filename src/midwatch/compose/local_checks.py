@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from midwatch.channels.by_apprise import AppriseOutlet, Destination, look_at
+from midwatch.channels.by_apprise import AppriseOutlet, look_at
 from midwatch.compose.forges import Token
 from midwatch.compose.house import House
 from midwatch.engine.clocks import ScaledClock, SystemClock
@@ -13,6 +13,7 @@ from midwatch.forges.github.addresses import API
 from midwatch.forges.github.asking import GitHubClient
 from midwatch.gateway.redaction.redactor import RedactingFilter
 from midwatch.gateway.vault import Vault
+from midwatch.ports.channel import Destination
 from midwatch.ports.clock import Clock
 from midwatch.settings import Settings, secret_references
 from midwatch.settings.derived import channel_secret

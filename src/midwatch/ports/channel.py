@@ -1,5 +1,6 @@
 """How notices reach the person."""
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from midwatch.terms.records import NoticeRow
@@ -15,9 +16,21 @@ class NoticeLog(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """The service behind a channel's URL, as far as it may be shown."""
+
+    kind: str
+    place: str
+
+
 class Outlet(Protocol):
     """Sends messages through the channels in the settings."""
 
     async def push(self, channel: str, title: str, text: str) -> None:
         """Send one message, or raise the reason it could not be sent."""
+        ...
+
+    async def look(self, channel: str) -> Destination:
+        """Return the service behind a channel's URL, without sending anything."""
         ...

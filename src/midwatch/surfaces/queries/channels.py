@@ -63,7 +63,7 @@ async def _stands(house: House, name: str, setup: ChannelSetup) -> Shown:
 async def _looked_at(house: House, name: str) -> Shown:
     """Ask Apprise which service its URL names."""
     try:
-        service = await house.outlet.look(name)
+        service = await house.night.outlet.look(name)
     except MidwatchError as error:
         said = house.redactor.redact(error.message), house.redactor.redact(error.hint)
         return {"kind": "", "place": "", "problem": said[0], "hint": said[1]}
