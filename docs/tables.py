@@ -28,7 +28,11 @@ from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.trust import GateOutcome, Level
 
-DOCUMENTS = tuple(Path(__file__).parent / name for name in ("SPEC.md", "reference.md", "settings.md"))
+HERE = Path(__file__).parent
+SOURCE = HERE.parent / "src" / "midwatch"
+WORDS = SOURCE / "views" / "entries" / "words"
+EVENT_FILES = SOURCE / "journal" / "events" / "README.md"
+DOCUMENTS = (*(HERE / name for name in ("SPEC.md", "reference.md", "settings.md")), EVENT_FILES)
 MADE = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 WHOM = {EVERYONE: "everyone", BRAIN: "brains", PERSON: "people"}
 LETTER = {
@@ -55,6 +59,31 @@ def events() -> str:
     """Every kind of event and what it says."""
     kinds = ((kind.model_fields["kind"].default, sentence(kind)) for kind in get_args(Event))
     return table(("kind", "what happened"), ((f"`{kind}`", said) for kind, said in kinds))
+
+
+def event_files() -> str:
+    """Where the events of each file are projected and put into words."""
+    by_file: dict[str, list[str]] = {}
+    for kind in get_args(Event):
+        by_file.setdefault(kind.__module__.rpartition(".")[2], []).append(kind.__name__)
+    return table(
+        ("events", "rows", "words"),
+        (
+            (f"`{name}.py`", _naming(SOURCE / "store" / "projectors", "@?on\\(", kinds), _naming(WORDS, "", kinds))
+            for name, kinds in sorted(by_file.items())
+        ),
+    )
+
+
+def _naming(folder: Path, before: str, kinds: Sequence[str]) -> str:
+    """Name the files that name one of these kinds."""
+    kind = re.compile(rf"{before}(?:\w+\.)?\b(?:{'|'.join(kinds)})\b")
+    found = (
+        file.relative_to(SOURCE)
+        for file in sorted(folder.glob("*.py"))
+        if kind.search(file.read_text(encoding="utf-8"))
+    )
+    return ", ".join(f"`{name}`" for name in found)
 
 
 def rows() -> str:
@@ -164,7 +193,20 @@ def settings() -> str:
 
 MAKERS: dict[str, Callable[[], str]] = {
     made.__name__: made
-    for made in (events, rows, conditions, at_the_door, levels, asks, promises, failures, routes, verbs, settings)
+    for made in (
+        events,
+        event_files,
+        rows,
+        conditions,
+        at_the_door,
+        levels,
+        asks,
+        promises,
+        failures,
+        routes,
+        verbs,
+        settings,
+    )
 }
 
 

@@ -26,6 +26,7 @@ LEVEL_MEANS: Final[dict[Level, str]] = {
     Level.MODERATE: "It starts and restarts ordered work by itself, and reports when it stops a job.",
     Level.FULL: "It does all that the orders allow by itself; plans inside them do not wait for you.",
 }
+"""`rules/gate/matrix.py` decides it; a test keeps both the same."""
 
 
 class Authority(StrEnum):

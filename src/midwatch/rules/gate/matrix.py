@@ -1,4 +1,4 @@
-"""The table of acts and levels (RULES 1), as data."""
+"""What each level makes of each act (SPEC 8), as data; `terms/trust.LEVEL_MEANS` says it in words."""
 
 from typing import Final
 
