@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured, beside what, and whether the bar of DESIGN 10 is met."""
+    """What was measured, beside what, and whether its bar is met."""
 
     what: str
     measured: str

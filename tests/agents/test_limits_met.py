@@ -141,7 +141,7 @@ DEAR = "[execution]\nmax_cost_usd = 0.015\n"
 
 
 async def test_a_job_at_its_ceiling_asks_for_more_and_goes_on_with_it(tmp_path: Path) -> None:
-    """X1, RULES 3: 402 at the line, the work is kept, the person is asked."""
+    """X1, SPEC 9: 402 at the line, the work is kept, the person is asked."""
     steps = (PLANS, DEAR_WRITES, DONE)
     async with agent_night(tmp_path, "command", steps, more=DEAR) as night:
         await approved(night)

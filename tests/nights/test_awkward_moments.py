@@ -96,7 +96,7 @@ async def test_lowering_the_level_to_observe_holds_a_plan_that_silence_would_app
         await set_level(house.house.evening, Level.OBSERVE, by="ann")
         await house.pass_time(minutes=40)
         (ask,) = await house.house.records.find(AskRow)
-        assert (ask.state, ask.silence, ask.due_at) == (AskState.OPEN, Silence.WAITS, None), "RULES 2: else it waits"
+        assert (ask.state, ask.silence, ask.due_at) == (AskState.OPEN, Silence.WAITS, None), "SPEC 9: else it waits"
         (job,) = await house.house.records.find(JobRow)
         assert job.stage is Stage.APPROVE
         await settlement.answer(house.house.night, str(ask.number), "reject", by="ann")

@@ -107,7 +107,7 @@ async def test_work_outside_the_orders_is_stopped_by_the_quarantine(tmp_path: Pa
 
 
 async def test_orders_without_pull_requests_deliver_none(tmp_path: Path) -> None:
-    """RULES 1: an external effect happens only if the orders name it."""
+    """SPEC 8: an external effect happens only if the orders name it."""
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home", agents={"housekeeper": ScriptedAgent(GOOD)}) as house:
         job = await a_night(house, source, permissions={"external": ()})

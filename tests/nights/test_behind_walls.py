@@ -175,7 +175,7 @@ async def test_what_a_job_tries_to_reach_is_refused_and_written_down(tmp_path: P
 
 
 async def test_setup_runs_once_for_the_same_lockfiles_and_is_lent_to_agent_and_checks(tmp_path: Path) -> None:
-    """DESIGN 8: cached by lockfile hash, read-only at the same path in every job."""
+    """Cached by lockfile hash, read-only at the same path in every job."""
     files = {"requirements.txt": "one\n", "sample/greet.py": "x = 1\n", ".gitignore": "deps/\n"}
     source = sample_repository(tmp_path / "sample", files)
     setup = 'mkdir deps && echo "made $(cat requirements.txt)" > deps/it && echo apart > "$MIDWATCH_CACHE/it"'

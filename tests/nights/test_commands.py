@@ -1,4 +1,4 @@
-"""A person's own command: one sentence, one session of its own, beside any night (A1, RULES 1, 3)."""
+"""A person's own command: one sentence, one session of its own, beside any night (A1, SPEC 8, 9)."""
 
 from pathlib import Path
 

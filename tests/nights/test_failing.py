@@ -1,4 +1,4 @@
-"""Failures nobody's work is to blame for: what they are called, and that a person is asked (O8, RULES 3)."""
+"""Failures nobody's work is to blame for: what they are called, and that a person is asked (O8, SPEC 9)."""
 
 from pathlib import Path
 from typing import Any

@@ -133,7 +133,7 @@ async def test_a_plan_nobody_may_approve_by_silence_waits_until_the_night_is_ove
 
 
 async def test_two_orders_for_one_project_are_done_one_after_the_other(tmp_path: Path) -> None:
-    """RULES 3: one job per project; the second starts when the first is over and the cooldown has passed."""
+    """SPEC 9: one job per project; the second starts when the first is over and the cooldown has passed."""
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
         await house.project(source)

@@ -299,7 +299,7 @@ def ask_and_notice(house: TestHouse) -> tuple[SessionOpened, AskOpened, NoticeRa
 
 
 async def test_silence_counts_from_the_moment_somebody_was_told(tmp_path: Path) -> None:
-    """RULES 2: a house that was off when the ask was opened owes the person the whole time."""
+    """SPEC 9: a house that was off when the ask was opened owes the person the whole time."""
     async with told_house(tmp_path) as (house, _):
         await house.house.journal.record(*ask_and_notice(house))
         house.clock.jump_to((NOON + timedelta(hours=1)).astimezone(UTC))

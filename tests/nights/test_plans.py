@@ -1,4 +1,4 @@
-"""What becomes of a plan: sent back, mended, turned down, each version kept (A3, A4, RULES 2)."""
+"""What becomes of a plan: sent back, mended, turned down, each version kept (A3, A4, SPEC 9)."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -113,7 +113,7 @@ async def read_strangers_text(house: TestHouse, job: str) -> None:
 
 
 async def test_a_plan_after_strangers_text_waits_for_a_person_and_so_does_one_that_takes_over(tmp_path: Path) -> None:
-    """RULES 2: silence approves only a run that is not tainted."""
+    """SPEC 9: silence approves only a run that is not tainted."""
     agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), GREET)
     async for house in begun(tmp_path, agent):
         (first,) = await house.house.records.find(AskRow)

@@ -1,4 +1,4 @@
-"""Nights on which work fails: what is tried again, what the next try is told, when a person is asked (O8, RULES 3)."""
+"""Nights on which work fails: what is tried again, what the next try is told, when a person is asked (O8, SPEC 9)."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -81,7 +81,7 @@ async def test_the_next_try_is_told_what_failed_and_what_to_do_differently(tmp_p
 
 
 async def test_after_three_tries_everywhere_the_night_stops_and_asks_loudly(tmp_path: Path) -> None:
-    """RULES 3, 5: three per cause, then guidance; in every project of the orders that is critical."""
+    """SPEC 9: three per cause, then guidance; in every project of the orders that is critical."""
     agent = ForgetfulAgent(MISSING)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await begun(house, tmp_path)

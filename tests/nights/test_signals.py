@@ -1,4 +1,4 @@
-"""Agents that ask, tell of trouble and say they are done while they work (O16, A11, RULES 1 resolve, RULES 2)."""
+"""Agents that ask, tell of trouble and say they are done while they work (O16, A11, SPEC 9)."""
 
 import asyncio
 import json

@@ -60,7 +60,7 @@ async def test_an_approved_plan_is_carried_out_at_once(tmp_path: Path) -> None:
 
 
 async def test_the_first_answer_wins_and_only_to_what_was_shown(tmp_path: Path) -> None:
-    """DESIGN 7, X7."""
+    """X7."""
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
         await begun(house, source)

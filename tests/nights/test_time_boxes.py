@@ -1,4 +1,4 @@
-"""Time boxes (RULES 3, O11): warned, stopped with the work kept, then continued or yielded; the clock is ours."""
+"""Time boxes (SPEC 9, O11): warned, stopped with the work kept, then continued or yielded; the clock is ours."""
 
 import asyncio
 from datetime import timedelta

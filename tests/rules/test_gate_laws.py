@@ -15,7 +15,7 @@ from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts
 from midwatch.terms.trust import GateOutcome, Isolation, Level, Verdict
 from tests.rules.worlds import FACTS, NOW, THOROUGH, easy, kinds, levels, policy, proposals, world_for, worlds
 
-# RULES 1 written down a second time, by hand, so that a slip in the code's table shows.
+# SPEC 8 written down a second time, by hand, so that a slip in the code's table shows.
 X, T, A, S, NO = (
     GateOutcome.EXECUTE,
     GateOutcome.EXECUTE_AND_TELL,

@@ -1,4 +1,4 @@
-"""The outbox's laws: the urgent is never held, the budget holds, nothing is lost, nothing is told twice (RULES 4)."""
+"""The outbox's laws: the urgent is never held, the budget holds, nothing is lost, nothing is told twice (SPEC 9)."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""How often something was tried: in a row, since it last went well or a person said to go on (RULES 3)."""
+"""How often something was tried: in a row, since it last went well or a person said to go on (SPEC 9)."""
 
 from datetime import timedelta
 from typing import Any

@@ -35,7 +35,7 @@ TOOLS: JsonValue = [
     *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),
 ]
 
-# Seed key, our key, default. Where our default differs from the seed's, RULES or DESIGN say so.
+# Seed key, our key, default. Where our default differs from the seed's, docs/SPEC.md says so.
 SEEDS: tuple[tuple[str, str, JsonValue], ...] = (
     ("000 ai.enabled", "brain.enabled", False),
     ("000 ai.model", "brain.model", "sonnet"),

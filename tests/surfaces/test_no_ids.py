@@ -1,4 +1,4 @@
-"""People read names and numbers: no sentence, page or notice shows an id (HOUSE 4)."""
+"""People read names and numbers: no sentence, page or notice shows an id."""
 
 import re
 from collections.abc import AsyncIterator, Iterable

@@ -135,7 +135,7 @@ def test_the_books_are_kept(day: Day) -> None:
 
 
 def test_no_command_shows_an_id(day: Day) -> None:
-    """HOUSE 4: people read names and numbers."""
+    """People read names and numbers."""
     more = [day.person.types(*words).out for words in (*READING, *LISTS)]
     said = [one.out + one.err for one in day.said.values() if not one.out.startswith("{")]
     assert ids_in((*more, *said, *day.watched)) == []

@@ -1,4 +1,4 @@
-"""The whole tree of settings; DESIGN 11 says where values come from."""
+"""The whole tree of settings."""
 
 from midwatch.settings.named_tables import AgentsSettings, ChannelsSettings, ForgesSettings, PricesSettings
 from midwatch.settings.night import (
@@ -25,7 +25,7 @@ from midwatch.settings.work import (
 
 
 class Settings(SettingsSection):
-    """Everything a person may tune, section by section, with RULES' numbers as defaults."""
+    """Everything a person may tune, section by section."""
 
     autonomous: AutonomousSettings = AutonomousSettings()
     brain: BrainSettings = BrainSettings()

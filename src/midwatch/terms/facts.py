@@ -69,7 +69,7 @@ class ProjectFacts(Term):
 
 
 class GateLimits(Term):
-    """The numbers of RULES 1, 2, 3 and 5, from the settings."""
+    """The numbers of SPEC 8 and 9, from the settings (`settings/derived.py`); the defaults are equal."""
 
     same_action: timedelta = timedelta(minutes=5)
     same_project: timedelta = timedelta(minutes=10)

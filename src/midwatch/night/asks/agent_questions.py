@@ -61,7 +61,7 @@ def said_by(ask: AskRow) -> str:
 
 
 async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAnswer, signal: str) -> Verdict:
-    """Ask the gate whether Midwatch may answer for the person (RULES 1, resolve)."""
+    """Ask the gate whether Midwatch may answer for the person (SPEC 9)."""
     proposal = Proposal(
         kind=ActKind.RESOLVE,
         project=job.project,

@@ -1,4 +1,4 @@
-"""Asks a person what to do when no retry is left; critical if that is so in every ordered project (RULES 5)."""
+"""Asks a person what to do when no retry is left; critical if that is so in every ordered project (SPEC 11)."""
 
 from collections.abc import Sequence
 

@@ -56,7 +56,7 @@ async def expire(journal: Journal, records: Records, ask_id: str, due_at: dateti
     if ask.state is not AskState.OPEN or ask.due_at != due_at:
         return
     if await records.find(NoticeRow, subject=ask.id, sent_by=""):
-        return  # its notice was not sent yet: its time starts when it is (RULES 2)
+        return  # its notice was not sent yet: its time starts when it is (SPEC 9)
     why = await _not_by_silence(journal, records, ask)
     event = AskPostponed(ask=ask.id, due_at=None, why=why) if why else AskExpired(ask=ask.id, meant=ask.silence)
     try:
@@ -66,7 +66,7 @@ async def expire(journal: Journal, records: Records, ask_id: str, due_at: dateti
 
 
 async def _not_by_silence(journal: Journal, records: Records, ask: AskRow) -> str:
-    """Say why silence may no longer approve this ask, if so; its meaning was fixed at its opening (RULES 2)."""
+    """Say why silence may no longer approve this ask, if so; its meaning was fixed at its opening (SPEC 9)."""
     if ask.silence is not Silence.APPROVED:
         return ""
     if (await records.get(SessionRow, ask.session)).level is Level.OBSERVE:

@@ -1,6 +1,6 @@
 """A person's own command: one sentence becomes a session beside any night, with one run and a job for each repository.
 
-It is bound by scopes, budgets, memory, concurrency and isolation, not by the level or by cooldowns (RULES 1); typing
+It is bound by scopes, budgets, memory, concurrency and isolation, not by the level or by cooldowns (SPEC 8); typing
 it signs it. Everything is recorded in one transaction, or nothing is.
 """
 
@@ -143,7 +143,7 @@ def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
         usd=wanted.usd,
         minutes=wanted.minutes,
     )
-    # Only the job's own limits bind it (RULES 3), so the session's limits are at least as wide.
+    # Only the job's own limits bind it (SPEC 9), so the session's limits are at least as wide.
     usual = session_limits(night.settings())
     minutes = usual.minutes + (wanted.minutes or 0)
     limits = usual.model_copy(

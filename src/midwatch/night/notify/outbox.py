@@ -67,7 +67,7 @@ async def _routes(night: Night, notice: NoticeRow) -> list[NoticeRouted]:
 
 
 async def _clock_starts(clock: Clock, records: Records, notice: NoticeRow) -> tuple[AskPostponed, ...]:
-    """Give an ask its full time from now on, if its notice was late because nothing ran here (RULES 2)."""
+    """Give an ask its full time from now on, if its notice was late because nothing ran here (SPEC 9)."""
     late = clock.now() - notice.created_at
     asks = await records.find(AskRow, id=notice.subject, state=AskState.OPEN) if late > LATE else ()
     why = "its notice was late"

@@ -68,7 +68,7 @@ async def _wait_for(
 
 
 async def _ask_for_a_credential(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """Hold everything until the person has fixed a refused credential; that is critical (RULES 5)."""
+    """Hold everything until the person has fixed a refused credential; that is critical (SPEC 11)."""
     session = await night.records.get(SessionRow, job.session)
     held = waits(job, error.message, Cause.AUTH.value)
     if await _open_asks(night.records, job.session, AskKind.GUIDANCE_ERROR):
@@ -106,7 +106,7 @@ def held_by_us(session: SessionRow) -> bool:
 
 
 async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """At a job's own limit, keep the work and ask the person (RULES 3)."""
+    """At a job's own limit, keep the work and ask the person (SPEC 9)."""
     more = await _more(night, job)
     minutes = night.settings().asks.spend_minutes
     question = (
@@ -128,7 +128,7 @@ async def _more(night: Night, job: JobRow) -> Amount:
 
 
 async def _end_the_night(ids: Ids, records: Records, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """At the night's own limit, end the night with the reason (RULES 3)."""
+    """At the night's own limit, end the night with the reason (SPEC 9)."""
     session = await records.get(SessionRow, job.session)
     ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
     if session.state is not SessionState.AUTONOMOUS:

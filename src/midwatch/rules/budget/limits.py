@@ -1,4 +1,4 @@
-"""When a budget warns, a check-in is due, a session ends, a round begins, a retry is due (RULES 3, 5)."""
+"""When a budget warns, a check-in is due, a session ends, a round begins, a retry is due (SPEC 9)."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

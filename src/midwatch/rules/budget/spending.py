@@ -1,4 +1,4 @@
-"""Whether one more request to a model may be sent: what its job, run and session may still spend (RULES 3)."""
+"""Whether one more request to a model may be sent: what its job, run and session may still spend (SPEC 9)."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

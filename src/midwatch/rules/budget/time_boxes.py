@@ -1,4 +1,4 @@
-"""Time boxes (RULES 3): when a job that a brain started is warned and stopped, and whether to continue it."""
+"""Time boxes (SPEC 9): when a job that a brain started is warned and stopped, and whether to continue it."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""When the level may be raised, and what weak isolation leaves of it (RULES 1, DESIGN 5)."""
+"""When the level may be raised, and what weak isolation leaves of it (SPEC 8, 9)."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""How good a run was, before and after the person has looked (RULES 6)."""
+"""How good a run was, before and after the person has looked."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How urgent a notice is, and when it is sent (RULES 4)."""
+"""How urgent a notice is, and when it is sent (SPEC 9)."""
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta

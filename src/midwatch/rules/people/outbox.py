@@ -1,4 +1,4 @@
-"""When waiting notices are sent to a channel, and when Midwatch stops trying (RULES 4)."""
+"""When waiting notices are sent to a channel, and when Midwatch stops trying (SPEC 9)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

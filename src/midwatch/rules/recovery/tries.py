@@ -1,4 +1,4 @@
-"""How often something was tried, counted from the records: the same before and after a restart (RULES 3)."""
+"""How often something was tried, counted from the records: the same before and after a restart (SPEC 9)."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
