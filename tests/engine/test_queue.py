@@ -116,6 +116,15 @@ async def test_work_in_a_transaction_that_is_rolled_back_never_happens(office: O
     assert office.done == [("close", {"job": "stays"})]
 
 
+@pytest.mark.parametrize("office", ["inline"], indirect=True)
+async def test_work_is_not_ready_while_its_commit_is_under_way(office: Office, store: Store) -> None:
+    assert isinstance(office.engine, InlineEngine)
+    ready, seen = office.engine.ready, []
+    sa.event.listen(store.writer.engine, "commit", lambda _: seen.append(len(ready)))
+    await store.journal.record(scenes.job("job_1"))
+    assert (seen, len(ready)) == ([0], 1)
+
+
 async def test_work_may_record_what_follows(office: Office, store: Store) -> None:
     async def perform(name: str, args: Args, seq: int) -> None:
         if args["job"] == "job_1":

@@ -25,18 +25,19 @@ class InlineEngine:
         assert isinstance(connection, sa.Connection)  # noqa: S101  opaque to the caller, not to us
         if connection.engine not in self._watched:
             self._watched.add(connection.engine)
-            sa.event.listen(connection.engine, "commit", self._committed)
             sa.event.listen(connection.engine, "rollback", self._rolled_back)
-        self._waiting.setdefault(id(connection), []).append((work, seq))
+            # Not "commit": that comes before the commit, and another thread would not find what the work is about.
+            sa.event.listen(connection.engine, "checkin", self._committed)
+        self._waiting.setdefault(id(connection.connection.dbapi_connection), []).append((work, seq))
 
     def committed(self) -> None:
         """Wait for `run_ready`."""
 
-    def _committed(self, connection: sa.Connection) -> None:
+    def _committed(self, connection: object, _: object) -> None:
         self.ready.extend(self._waiting.pop(id(connection), []))
 
     def _rolled_back(self, connection: sa.Connection) -> None:
-        self._waiting.pop(id(connection), None)
+        self._waiting.pop(id(connection.connection.dbapi_connection), None)
 
     async def start(self, perform: Perform) -> None:
         """Set the function that runs the work."""
