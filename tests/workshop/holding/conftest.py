@@ -27,10 +27,11 @@ MakeSpec = Callable[..., Spec]
 @pytest.fixture(autouse=True)
 def cage() -> Iterator[Path | None]:
     """Keep all that a test starts in one cgroup, so that nothing of it outlives the test, however it forks."""
-    parent, _ = groups.parent()
-    if parent is None or not os.access(parent, os.W_OK):
+    found, _ = groups.parent()
+    if found is None or not os.access(found, os.W_OK):
         yield None
         return
+    parent = Path(found)
     # Numbers mean something only in one pid namespace, and tests may run in several at a time.
     ours = f"tests-of-midwatch-{Path('/proc/self/ns/pid').stat().st_ino}"
     _sweep_cages(parent, ours)
@@ -42,7 +43,7 @@ def cage() -> Iterator[Path | None]:
         yield cage
     finally:
         (parent / "cgroup.procs").write_text(str(os.getpid()))
-        _, clean = tree.kill_all(list, group=cage)
+        _, clean = tree.kill_all(list, group=str(cage))
         assert clean
 
 
@@ -51,7 +52,7 @@ def _sweep_cages(parent: Path, ours: str) -> None:
     for cage in parent.glob(f"{ours}-*"):
         pid, start = (int(word) for word in cage.name.split("-")[-2:])
         if tree.start_time(pid) != start:
-            tree.kill_all(list, group=cage)
+            tree.kill_all(list, group=str(cage))
 
 
 @pytest.fixture

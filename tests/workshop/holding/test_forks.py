@@ -44,7 +44,7 @@ class Storm:
         """Name all that is in its pid namespace or in its group."""
         inside = [found.pid for found in tree.everyone() if _room(found.pid) in self._rooms]
         group = self.held.state.group
-        return inside + sorted(groups.members(Path(group)) if group else ())
+        return inside + sorted(groups.members(group) if group else ())
 
     def has_group(self) -> bool:
         """Tell whether its group is still there."""

@@ -59,12 +59,12 @@ def test_a_group_is_known_by_its_first_process_and_holds_its_children(forker: su
 def test_a_group_below_is_a_part_of_it(forker: subprocess.Popen[str]) -> None:
     group = groups.group_of(forker.pid)
     assert group is not None
-    below = group / "made-by-somebody"
+    below = Path(group, "made-by-somebody")
     below.mkdir()
     (below / "cgroup.procs").write_text(str(forker.pid))
     assert forker.pid in groups.members(group)
     _end(forker)
-    assert not group.exists()
+    assert not Path(group).exists()
 
 
 def test_nobody_in_a_shut_group_can_fork(forker: subprocess.Popen[str]) -> None:
@@ -77,9 +77,9 @@ def test_nobody_in_a_shut_group_can_fork(forker: subprocess.Popen[str]) -> None:
 
 def test_a_group_that_is_gone_is_empty_and_can_be_shut_and_removed(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
-    groups.shut(gone)
-    groups.remove(gone)
-    assert groups.members(gone) == set()
+    groups.shut(str(gone))
+    groups.remove(str(gone))
+    assert groups.members(str(gone)) == set()
     assert not gone.exists()
 
 

@@ -92,9 +92,9 @@ def read_record(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def group_of(state: State | None, boot: str) -> Path | None:
+def group_of(state: State | None, boot: str) -> str | None:
     """Find the agent's cgroup, if it was made since this boot; no other group gets its name while the machine is up."""
-    return Path(state.group) if state is not None and state.group and state.boot == boot else None
+    return state.group if state is not None and state.group and state.boot == boot else None
 
 
 def read_state(place: Path) -> State | None:

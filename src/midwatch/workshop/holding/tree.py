@@ -102,13 +102,13 @@ def send(processes: Iterable[FoundProcess], number: signal.Signals) -> None:
                 signal.pidfd_send_signal(pidfd, number)
 
 
-def members(group: Path | None) -> list[FoundProcess]:
+def members(group: str | None) -> list[FoundProcess]:
     started = [(pid, start_time(pid)) for pid in groups.members(group)] if group else []
     return [FoundProcess(pid, start) for pid, start in started if start is not None]
 
 
 def kill_all(
-    find: Callable[[], list[FoundProcess]], pause: Callable[[float], None] = time.sleep, group: Path | None = None
+    find: Callable[[], list[FoundProcess]], pause: Callable[[float], None] = time.sleep, group: str | None = None
 ) -> tuple[int, bool]:
     """Freeze and kill what `find` finds and the group holds until nothing is left; return how many, and whether so.
 

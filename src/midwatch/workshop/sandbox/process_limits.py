@@ -3,18 +3,21 @@
 `python process_limits.py --wall S --idle S -- argv...`, standard library only. Exit code: the
 command's (128 + n for signal n), 124 wall limit, 125 idle limit, 143 stopped (SIGTERM, or end of stdin: the process
 that started this is gone), 127 when the command cannot be started.
+
+It runs before every check, so it loads little: `subprocess` alone takes longer to load than all of this.
 """
 
-import argparse
-import contextlib
 import ctypes
 import os
 import select
-import signal
-import subprocess
 import sys
 import time
-from pathlib import Path
+
+TYPE_CHECKING = False  # typing's own would have to be imported
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # without the enumerations of `signal`
 
 WALL, IDLE, STOPPED, NO_COMMAND = 124, 125, 143, 127
 GRACE_SECONDS = 2.0
@@ -31,7 +34,8 @@ def _process_table() -> dict[int, list[int]]:
         if not entry.isdigit():
             continue
         try:
-            stat = Path("/proc", entry, "stat").read_bytes()
+            with open(f"/proc/{entry}/stat", "rb") as file:  # noqa: PTH123 - pathlib is slow to load
+                stat = file.read()
         except OSError:
             continue
         fields = stat[stat.rindex(b")") + 2 :].split()
@@ -49,10 +53,58 @@ def _descendants(root: int) -> list[int]:
     return found[1:]
 
 
-def _signal(pids: list[int], number: signal.Signals) -> None:
+def _signal(pids: list[int], number: int) -> None:
     for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        try:
             os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+class _Child:
+    """The command as a child that leads a session of its own and writes into one pipe; dies with this process."""
+
+    returncode: int | None = None
+
+    def __init__(self, argv: list[str]) -> None:
+        self.out, out = os.pipe()
+        failed, fail = os.pipe()  # closed by a successful exec, so the error comes only if there is one
+        self.pid = os.fork()
+        if not self.pid:
+            _become(argv, out, fail)
+        os.close(out)
+        os.close(fail)
+        error = os.read(failed, 16)
+        os.close(failed)
+        if error:
+            os.waitpid(self.pid, 0)
+            raise OSError(int(error), os.strerror(int(error)))
+
+    def poll(self) -> int | None:
+        """Return how it ended, or nothing while it runs."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+def _become(argv: list[str], out: int, fail: int) -> None:
+    """Turn the forked process into the command; never returns."""
+    try:
+        os.setsid()
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        # Python ignores these two; the command would inherit that.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(out, 1)
+        os.dup2(out, 2)
+        os.execvp(argv[0], argv)  # noqa: S606 - becoming it is the point
+    except OSError as error:
+        os.write(fail, str(error.errno).encode())
+    finally:
+        os._exit(NO_COMMAND)
 
 
 class LimitedProcess:
@@ -64,16 +116,8 @@ class LimitedProcess:
         self._echo = bytearray()
         self._echoing = True
         self._listen()
-        self._child = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_die_with_parent,  # noqa: PLW1509 - there is only one thread here
-        )
-        assert self._child.stdout is not None  # noqa: S101 - for the type checker
-        self._out = self._child.stdout.fileno()
+        self._child = _Child(argv)
+        self._out = self._child.out
         self._sources = {self._out, self._wake, 0}
         self._spoke_at = time.monotonic()
         self._wall_at = self._spoke_at + wall
@@ -88,7 +132,7 @@ class LimitedProcess:
         if self._verdict is not None:
             return self._verdict
         code = self._child.returncode
-        return code if code >= 0 else 128 - code
+        return 0 if code is None else code if code >= 0 else 128 - code
 
     def _listen(self) -> None:
         self._wake, wake_end = os.pipe()
@@ -155,13 +199,15 @@ class LimitedProcess:
             del self._echo[:sent]
 
     def _reap(self) -> None:
-        """Reap adopted orphans, but never the command itself: Popen would then report that it succeeded."""
-        with contextlib.suppress(ChildProcessError):
+        """Reap adopted orphans, but never the command itself: how it ended is read by `poll`."""
+        try:
             while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 if found.si_pid == self._child.pid:
                     self._child.poll()
                 else:
                     os.waitpid(found.si_pid, 0)
+        except ChildProcessError:
+            return
 
     def _living(self) -> list[int]:
         self._reap()
@@ -193,21 +239,17 @@ class LimitedProcess:
             self._turn(0.1)
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+def _prctl(option: int, value: int) -> None:
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--wall", type=float, required=True)
-    parser.add_argument("--idle", type=float, required=True)
-    parser.add_argument("argv", nargs="+")
-    given = parser.parse_args()
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    wall, idle, argv = float(sys.argv[2]), float(sys.argv[4]), sys.argv[6:]
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
-        limited = LimitedProcess(given.argv, wall=given.wall, idle=given.idle)
+        limited = LimitedProcess(argv, wall=wall, idle=idle)
     except OSError as error:
-        sys.stdout.write(f"midwatch: cannot start {given.argv[0]}: {error.strerror}\n")
+        sys.stdout.write(f"midwatch: cannot start {argv[0]}: {error.strerror}\n")
         return NO_COMMAND
     return limited.run()
 

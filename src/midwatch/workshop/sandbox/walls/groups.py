@@ -2,13 +2,12 @@
 
 Standard library only: `threshold.py` loads it by path, and the holder, which uses it, outlives upgrades. A group is
 named for the first process of its tree, by number and start, so that the starter of that process knows the name.
+Paths are plain text: every step into the walls would have to load `pathlib` first.
 """
 
-import contextlib
 import os
-from pathlib import Path
 
-CGROUPS = Path("/sys/fs/cgroup")
+CGROUPS = "/sys/fs/cgroup"
 
 
 def join(processes: int, memory: int) -> None:
@@ -17,69 +16,92 @@ def join(processes: int, memory: int) -> None:
     if above is None:
         return
     for _ in range(3):  # another threshold may remove our group before we are in it
-        with contextlib.suppress(OSError):
+        try:
             _sweep(above)
-            group = above / _name(os.getpid())
-            group.mkdir(exist_ok=True)
-            (group / "pids.max").write_text(str(processes))
+            group = f"{above}/{_name(os.getpid())}"
+            if not os.path.isdir(group):  # noqa: PTH112
+                os.mkdir(group)  # noqa: PTH102
+            _write(group, "pids.max", processes)
             if memory_too:
-                (group / "memory.max").write_text(str(memory))
-            (group / "cgroup.procs").write_text(str(os.getpid()))
-            return
+                _write(group, "memory.max", memory)
+            _write(group, "cgroup.procs", os.getpid())
+        except OSError:
+            continue
+        return
 
 
-def group_of(pid: int) -> Path | None:
+def group_of(pid: int) -> str | None:
     """Name the group that a living process of Midwatch has or would join; None where no group can be made."""
     above, _ = parent()
-    with contextlib.suppress(OSError):
-        return above / _name(pid) if above is not None and os.access(above, os.W_OK) else None
-    return None
+    try:
+        return f"{above}/{_name(pid)}" if above is not None and os.access(above, os.W_OK) else None
+    except OSError:
+        return None
 
 
-def shut(group: Path) -> None:
+def shut(group: str) -> None:
     """Forbid the group to fork, and end all of it where the kernel does that in one step."""
-    for name, word in (("pids.max", "0"), ("cgroup.kill", "1")):
-        with contextlib.suppress(OSError), (group / name).open("r+") as file:
-            file.write(word)
+    for name, word in (("pids.max", 0), ("cgroup.kill", 1)):
+        try:
+            _write(group, name, word)
+        except OSError:
+            continue
 
 
-def members(group: Path) -> set[int]:
+def members(group: str) -> set[int]:
     """List the processes in the group, and in the groups that one of them made below it."""
     found: set[int] = set()
     for folder, _, _ in os.walk(group):
-        with contextlib.suppress(OSError, ValueError):
-            found.update(int(line) for line in Path(folder, "cgroup.procs").read_text().split())
+        try:
+            found.update(int(line) for line in _read(f"{folder}/cgroup.procs").split())
+        except (OSError, ValueError):
+            continue
     return found - {0}  # 0 is a process of another pid namespace, which we cannot see
 
 
-def remove(group: Path) -> None:
+def remove(group: str) -> None:
     """Remove an empty group, and the empty ones below it."""
     for folder, _, _ in os.walk(group, topdown=False):
-        with contextlib.suppress(OSError):
-            Path(folder).rmdir()
+        try:
+            os.rmdir(folder)  # noqa: PTH106
+        except OSError:
+            continue
 
 
 def _name(pid: int) -> str:
-    stat = Path("/proc", str(pid), "stat").read_bytes()
-    return f"midwatch-{pid}-{int(stat[stat.rindex(b')') + 2 :].split()[19])}"
+    stat = _read(f"/proc/{pid}/stat")
+    return f"midwatch-{pid}-{int(stat[stat.rindex(')') + 2 :].split()[19])}"
 
 
-def parent() -> tuple[Path | None, bool]:
+def parent() -> tuple[str | None, bool]:
     """Find where our groups are, and whether they can limit memory too."""
-    lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    lines = [line.split(":", 2) for line in _read("/proc/self/cgroup").splitlines()]
     for _, controllers, path in lines:
         if "pids" in controllers.split(","):
-            return CGROUPS / controllers / path.lstrip("/"), False
+            return f"{CGROUPS}/{controllers}{path}".rstrip("/"), False
     for _, controllers, path in lines:
         # A group with processes cannot have limited groups below it, so ours is beside the one we are in.
-        beside = (CGROUPS / path.lstrip("/")).parent if path != "/" else CGROUPS
-        switches = beside / "cgroup.subtree_control"
-        if not controllers and switches.exists() and "pids" in switches.read_text().split():
-            return beside, "memory" in switches.read_text().split()
+        beside = f"{CGROUPS}{path}".rpartition("/")[0] if path != "/" else CGROUPS
+        switches = f"{beside}/cgroup.subtree_control"
+        if not controllers and os.path.exists(switches):  # noqa: PTH110
+            on = _read(switches).split()
+            if "pids" in on:
+                return beside, "memory" in on
     return None, False
 
 
-def _sweep(above: Path) -> None:
+def _sweep(above: str) -> None:
     """Remove groups whose processes have all ended while no process waited for them."""
-    for group in above.glob("midwatch-*"):
-        remove(group)
+    for name in os.listdir(above):  # noqa: PTH208
+        if name.startswith("midwatch-"):
+            remove(f"{above}/{name}")
+
+
+def _read(place: str) -> str:
+    with open(place, encoding="utf-8", errors="surrogateescape") as file:  # noqa: PTH123
+        return file.read()
+
+
+def _write(group: str, name: str, value: int) -> None:
+    with open(f"{group}/{name}", "r+", encoding="ascii") as file:  # noqa: PTH123
+        file.write(str(value))

@@ -8,8 +8,10 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+
+TYPE_CHECKING = False  # typing's own would have to be imported
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every machine
 VERSION, PATH_BENEATH, NET_PORT = 1, 1, 2
@@ -35,7 +37,7 @@ def version() -> int:
     return max(0, int(_libc.syscall(CREATE_RULESET, None, 0, VERSION)))
 
 
-def confine(read: Sequence[str], write: Sequence[str], ports: Sequence[int], program: bytes) -> None:
+def confine(read: "Sequence[str]", write: "Sequence[str]", ports: "Sequence[int]", program: bytes) -> None:
     """Drop every right of this process but the named ones, for itself and all it will become or start."""
     known = version()
     if not known:
@@ -58,9 +60,9 @@ def confine(read: Sequence[str], write: Sequence[str], ports: Sequence[int], pro
     _filter_calls(program)
 
 
-def _let(rules: int, paths: Iterable[str], rights: int) -> None:
+def _let(rules: int, paths: "Iterable[str]", rights: int) -> None:
     for path in paths:
-        if not Path(path).exists():
+        if not os.path.exists(path):  # noqa: PTH110 - pathlib is slow to load
             continue
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         folder = stat.S_ISDIR(os.fstat(place).st_mode)

@@ -7,25 +7,34 @@ the step in the process it has forked, because starting another Python takes lon
 
 import _socket  # the additions of `socket` take longer to load than everything else here
 import binascii
-import contextlib
-import json
 import os
 import resource
-import signal
 import sys
+from _json import make_scanner  # the one of `json`, which loads regular expressions
 
 TYPE_CHECKING = False  # typing's own would have to be imported, and every import here delays every agent
 if TYPE_CHECKING:
+    import signal
     from typing import Any
+else:
+    import _signal as signal  # without the enumerations of `signal`
 
 NOT_LET_IN, NO_COMMAND = 70, 127
 MARK = "MIDWATCH_HELD"
 
 
+class JsonOptions:
+    """What `json.loads` gives its scanner."""
+
+    strict = True
+    object_hook = object_pairs_hook = parse_constant = None
+    parse_float, parse_int = float, int
+
+
 def enter(place: str, mark: dict[str, str]) -> int:
     """Become the command of a note; the holder's mark stays in its environment: lost processes are found by it."""
-    with open(place, "rb") as file:  # noqa: PTH123 - pathlib is slow to load
-        note = json.load(file)
+    with open(place, encoding="utf-8") as file:  # noqa: PTH123 - pathlib is slow to load
+        note: dict[str, Any] = make_scanner(JsonOptions)(file.read(), 0)[0]  # type: ignore[arg-type]
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     try:
         _bring(note)
@@ -89,9 +98,11 @@ def _mine() -> int:
     """Count our user's threads: in the host's own namespace the limit covers all of them."""
     count = 0
     for entry in os.listdir("/proc"):  # noqa: PTH208 - names only, and thousands of them
-        with contextlib.suppress(OSError):
+        try:
             if entry.isdigit() and os.stat(f"/proc/{entry}").st_uid == os.getuid():  # noqa: PTH116
                 count += len(os.listdir(f"/proc/{entry}/task"))  # noqa: PTH208
+        except OSError:  # it has ended
+            continue
     return count
 
 
@@ -107,6 +118,8 @@ def _sibling(name: str) -> "Any":
 
 
 def _confine(plan: "dict[str, Any]") -> None:
+    import warnings  # noqa: F401, PLC0415 - os.execvpe loads it, and could not read it once confined
+
     _sibling("landlock").confine(plan["read"], plan["write"], plan["ports"], binascii.a2b_base64(plan["filter"]))
 
 
