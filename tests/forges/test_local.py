@@ -229,14 +229,6 @@ async def test_a_repository_of_another_user_takes_a_delivery(yard: Yard) -> None
     assert yard.person.refs()["refs/heads/agent/job_1"] == head
 
 
-async def test_the_list_of_refs_includes_what_head_points_to(yard: Yard) -> None:
-    yard.person.git("tag", "v1")
-    refs = await yard.forge.repository_refs(yard.person.path)
-    assert refs == {**yard.person.refs(), "HEAD": "refs/heads/main"}
-    yard.person.git("checkout", "--quiet", "--detach")
-    assert (await yard.forge.repository_refs(yard.person.path))["HEAD"] == yard.person.head
-
-
 async def test_a_delivery_is_in_the_mirror_too(yard: Yard) -> None:
     head = await yard.work({"src/app.py": "y = 2\n"})
     await yard.deliver(head)

@@ -151,7 +151,7 @@ async def test_a_secret_is_fetched_once_and_anew_when_forgotten(tmp_path: Path) 
 async def test_the_redactor_knows_a_secret_before_anyone_else_has_it(tmp_path: Path) -> None:
     redactor = Redactor()
     references = {"owl": SecretReference.read(f"file:{kept(tmp_path)}"), "none": SecretReference.read("env:NOT_SET_5")}
-    one = Vault(references, told=redactor.know)
+    one = Vault(references, on_read=redactor.know)
     failed = await one.unlock()
     assert list(failed) == ["none"]
     assert redactor.redact(f"it said {VALUE}") == "it said [secret:owl]"

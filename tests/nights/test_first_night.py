@@ -163,7 +163,7 @@ async def test_a_second_night_cannot_begin_while_one_is_under_way(tmp_path: Path
 
 
 async def test_two_quick_orders_for_one_project_are_both_done_without_money(tmp_path: Path) -> None:
-    """A cooldown is no spin, and an empty purse ends no night: the second waits ten minutes, then is done."""
+    """A cooldown is no spin, and an empty budget ends no night: the second waits ten minutes, then is done."""
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
         await house.project(source)

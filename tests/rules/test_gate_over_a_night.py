@@ -14,7 +14,7 @@ from midwatch.terms.trust import Level
 from tests.rules.worlds import CONTRACT, NOW
 
 GIB = 1024**3
-PURSE = 12
+LIMIT = 12
 HOUSE = 2
 RETRIES = 2
 SAME_ACT = timedelta(minutes=25)
@@ -158,7 +158,7 @@ class Night(RuleBasedStateMachine):
             same_project_at=earlier[-1].at if earlier else None,
             jobs_running=len(house.running),
             free_memory_bytes=house.free_memory,
-            budgets=Budgets(usd_micros=Budget(spent=house.spent, reserved=sum(house.reserved.values()), limit=PURSE)),
+            budgets=Budgets(usd_micros=Budget(spent=house.spent, reserved=sum(house.reserved.values()), limit=LIMIT)),
             limits=GateLimits(jobs_in_all=HOUSE, jobs_per_project=EACH, retries=RETRIES, same_action=SAME_ACT),
         )
 
@@ -204,7 +204,7 @@ class Night(RuleBasedStateMachine):
 
     @invariant()
     def never_more_promised_than_there_is(self) -> None:
-        assert self.house.spent + sum(self.house.reserved.values()) <= PURSE
+        assert self.house.spent + sum(self.house.reserved.values()) <= LIMIT
 
     @invariant()
     def no_agent_was_set_to_work_in_a_blocked_project_or_without_memory(self) -> None:

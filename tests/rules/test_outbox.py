@@ -68,18 +68,18 @@ class Phone:
     tries: int = 0
     raised: dict[str, datetime] = field(default_factory=dict)
 
-    def purse(self, day: date) -> AttentionUse:
+    def attention(self, day: date) -> AttentionUse:
         counted = [one for one in self.sent if one.counts and one.at.astimezone(BERLIN).date() == day]
         return AttentionUse(sent_today=len(counted), budget=self.budget)
 
     def raise_(self, name: str, tier: Tier, now: datetime) -> None:
         local = now.astimezone(BERLIN)
         self.raised[name] = now
-        self.waiting[name] = row(name, tier, first_place(tier, local, self.hours, self.purse(local.date())))
+        self.waiting[name] = row(name, tier, first_place(tier, local, self.hours, self.attention(local.date())))
 
     def look(self, now: datetime) -> None:
         local = now.astimezone(BERLIN)
-        found = sort_out(tuple(self.waiting.values()), local, self.hours, self.purse(local.date()))
+        found = sort_out(tuple(self.waiting.values()), local, self.hours, self.attention(local.date()))
         for one, place in found.moved:
             assert place.due_at > now
             self.waiting[one.notice] = row(one.notice, one.tier, place, attempts=one.attempts)
@@ -143,10 +143,10 @@ def test_whatever_comes_and_whatever_fails_the_laws_hold(
 @given(moment=st.integers(0, 24 * 60), sent=st.integers(0, 40), budget=st.integers(0, 30))
 def test_the_urgent_is_never_held(moment: int, sent: int, budget: int) -> None:
     local = (NOON.astimezone(UTC) + timedelta(minutes=moment)).astimezone(BERLIN)
-    purse = AttentionUse(sent_today=sent, budget=budget)
-    place = first_place(Tier.URGENT, local, Hours(), purse)
+    attention = AttentionUse(sent_today=sent, budget=budget)
+    place = first_place(Tier.URGENT, local, Hours(), attention)
     assert place == ChannelSlot(Delivery.NOW, local.astimezone(UTC))
-    assert len(sort_out([row("ntc_1", Tier.URGENT, place)], local, Hours(), purse).go) == 1
+    assert len(sort_out([row("ntc_1", Tier.URGENT, place)], local, Hours(), attention).go) == 1
 
 
 def test_a_person_may_want_to_sleep_through_the_urgent_too() -> None:

@@ -9,7 +9,6 @@ from midwatch.rules.morning.scores import (
     ActDone,
     SourceRank,
     alignment,
-    degraded,
     evidence_score,
     item_quality,
     low_value_share,
@@ -131,13 +130,8 @@ def test_the_score_after_review_weighs_as_written(
     assert post(usefulness, outcomes, flags) == pytest.approx(score)
 
 
-def test_a_review_that_never_came_gives_no_score_and_degrades_nothing() -> None:
+def test_a_review_that_never_came_gives_no_score() -> None:
     assert post(None, [ReviewOutcome.ACCEPTED], [FlagKind.UNSAFE]) is None
-    assert not degraded(None, None)
-    assert degraded(None, None, hard_stop=True)
-    assert degraded(0.49, None)
-    assert degraded(0.9, 0.49)
-    assert not degraded(0.5, 0.5)
 
 
 def test_evidence_is_worth_what_its_source_is() -> None:

@@ -1,4 +1,4 @@
-"""No purse is passed by more than what was in flight: each kind of purse, to the last micro-dollar."""
+"""No budget is passed by more than what was in flight: each kind of budget, to the last micro-dollar."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -80,7 +80,7 @@ def test_one_request_of_each_job_may_go_over_and_not_a_micro_dollar_more(
 
 
 def test_what_is_set_aside_counts_and_is_itself_in_flight() -> None:
-    assert told([], seen(LIMIT - 1, 0, held=10**9)) == [], "alone in its purse, as long as anything is left"
+    assert told([], seen(LIMIT - 1, 0, held=10**9)) == [], "alone in its budget, as long as anything is left"
     assert told([], seen(LIMIT, 0, held=500)) == []
     assert told([], seen(LIMIT + 1, 0, held=500)) == ["job 1", "run run_1", "night 3"]
 

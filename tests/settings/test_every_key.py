@@ -106,7 +106,6 @@ RULES: tuple[tuple[str, object], ...] = (
     ("notices.split_characters", 1500),
     ("review.due_hours", 36),
     ("review.brief_max_words", brief.MOST_WORDS),
-    ("scores.degraded_below", scores.DEGRADED_BELOW),
     ("scores.low_value_share", scores.LOW_VALUE_ABOVE),
     ("scores.low_value_min_acts", scores.LOW_VALUE_LEAST_ACTS),
     ("scores.evidence_old_days", scores.OLD_AFTER_DAYS),

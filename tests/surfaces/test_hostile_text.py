@@ -56,7 +56,7 @@ NEVER_TOLD = {
 PARTS = ("goals", "work", "limits", "permissions", "text", "sign", "estimate", "wont")
 PAGES = (
     *("/", "/live", "/tonight", "/morning", "/morning?night=1", "/morning/diff/1", "/jobs/1", "/jobs/1/now", "/login"),
-    *("/jobs/1/kept", "/jobs/1/told/1", "/jobs/1/steps/3", "/tonight/ready", "/morning/stack/1"),
+    *("/jobs/1/kept", "/jobs/1/prompts/1", "/jobs/1/steps/3", "/tonight/ready", "/morning/stack/1"),
     *("/welcome?key=", "/healthz", "/readyz", "/favicon.ico", "/tonight/level", "/tonight/level/edit"),
     "/tonight/orders/text/example",
     *(f"/tonight/orders/{part}" for part in PARTS),
@@ -69,7 +69,7 @@ LISTS = (
     *("replay", "runs", "sessions", "sessions/1", "settings", "settings/proposals", "settings/proposals/1/diff"),
     *("status", "tokens", "why/5", "work", "jobs/1/log", "jobs/1/log?from=0"),
     *("jobs/1/steps", "jobs/1/plans", "stacks", "stacks/newest", "stacks/1", "channels", "preflight", "preflight/1"),
-    *("jobs/1/connections", "jobs/1/checkouts", "jobs/1/errands", "jobs/1/told/1", "agents"),
+    *("jobs/1/connections", "jobs/1/checkouts", "jobs/1/errands", "jobs/1/prompts/1", "agents"),
 )
 RAW = ("jobs/1/diff",)
 """What a person gives to git: bytes as they are, as text/plain that no browser guesses about."""
@@ -156,11 +156,11 @@ async def test_what_an_agent_wanted_to_run_is_shown_as_text_and_whole(tmp_path: 
         assert calls.count("⟨U+202E⟩") >= 15, "what hides is shown"
         live = (await hostile.get("/live")).text
         assert live.count('<pre class="exactly"') == 1
-        told = await hostile.get("/jobs/1/told/1")
+        told = await hostile.get("/jobs/1/prompts/1")
         assert told.status_code == 200
         assert "⟨U+202E⟩" in told.text
         assert not Shape(told.text).seen
-        for path in ("/jobs/1", "/live", "/jobs/1/told/1"):
+        for path in ("/jobs/1", "/live", "/jobs/1/prompts/1"):
             assert await compared(hostile, calm, path) == 200
 
 

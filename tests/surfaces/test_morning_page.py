@@ -21,7 +21,7 @@ from midwatch.journal.events.morning import ReviewSubmitted
 from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages import morning
-from midwatch.surfaces.web.site.app import told
+from midwatch.surfaces.web.site.app import error_page
 from midwatch.surfaces.web.site.page import STATIC
 from midwatch.terms.people import Role
 from midwatch.terms.projects import SessionState
@@ -55,7 +55,7 @@ def pages() -> FastAPI:
 
     @app.exception_handler(MidwatchError)
     async def in_words(request: Request, error: MidwatchError) -> Response:
-        return told(request, error)
+        return error_page(request, error)
 
     app.include_router(morning.router)
     app.mount("/static", StaticFiles(directory=STATIC))

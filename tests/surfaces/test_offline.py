@@ -31,7 +31,7 @@ ASKED = (
     *("/replay?tag=loud", "/replay?night=1&limit=3", "/jobs?limit=0", "/asks?all=true", "/asks?all=perhaps"),
     *("/entries?limit=5&after=3", "/entries?after=-1", "/jobs/1/log?from=0", "/jobs/1/log?from=-1", "/jobs/nope"),
     *("/work?project=sample&limit=1", "/goals?project=nope", "/why/nope", "/why/99999999999999999999"),
-    *("/jobs/1/told/x", "/jobs/1%2Fdiff", "/jobs/a%20b", "/morning?night=1", "/nothing", "/jobs/1/nothing"),
+    *("/jobs/1/prompts/x", "/jobs/1%2Fdiff", "/jobs/a%20b", "/morning?night=1", "/nothing", "/jobs/1/nothing"),
 )
 READING_VERBS = (
     *(["status"], ["asks"], ["project"], ["goal"], ["work"], ["run"], ["level"], ["person"], ["settings", "proposals"]),

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from pydantic import Field
+
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
 from midwatch.journal.events import jobs as ev
@@ -11,14 +13,24 @@ from midwatch.journal.events.stack import StackBegun
 from midwatch.views.text.names import Called, Names, named
 
 
-def introduce(names: Names, event: Event) -> Names:
+class LearnedNames(Names):
+    """The names learned so far, and how many things of each kind were named."""
+
+    counts: dict[str, int] = Field(default_factory=dict)
+
+    def count(self, noun: str) -> int:
+        """How many there were of a kind; also the number of the newest."""
+        return self.counts.get(noun, 0)
+
+
+def introduce(names: LearnedNames, event: Event) -> LearnedNames:
     """Learn the name of what this event begins, counted as the records count."""
     found = _begun(event, names)
     if found is None:
         return names
     number = names.count(found.noun) + 1
-    counts = {**names.counts, found.noun: number}
-    return named([found.model_copy(update={"number": number})], names.model_copy(update={"counts": counts}))
+    known = named([found.model_copy(update={"number": number})], names)
+    return LearnedNames(**dict(known) | {"counts": {**names.counts, found.noun: number}})
 
 
 def _begun(event: Event, names: Names) -> Called | None:
@@ -51,9 +63,9 @@ def _numbered(event: Event) -> Called | None:
             return None
 
 
-def names_after(entries: Iterable[Entry], names: Names | None = None) -> Names:
+def names_after(entries: Iterable[Entry], names: LearnedNames | None = None) -> LearnedNames:
     """Learn every name these entries bring."""
-    known = names or Names()
+    known = names or LearnedNames()
     for entry in entries:
         known = introduce(known, entry.event)
     return known

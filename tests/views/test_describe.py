@@ -16,9 +16,8 @@ from midwatch.terms.projects import Project
 from midwatch.terms.trust import GateOutcome, Reason, Verdict
 from midwatch.views.entries import causes, tags
 from midwatch.views.entries.describe import describe, phase_of, sse_type, tags_of
-from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, harmless
-from tests.views.learned_names import introduce
+from tests.views.learned_names import LearnedNames, introduce
 from tests.views.strategies import EVENING, HOSTILE, KINDS, events_of, words
 
 RELAXED = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -30,7 +29,7 @@ SPEAKING = {kind.model_fields["kind"].default for kind in KINDS}
 @given(data=st.data())
 def test_every_kind_of_event_is_told_in_one_safe_line(kind: type[Event], data: st.DataObject) -> None:
     event = data.draw(events_of(kind))
-    line = describe(event, introduce(Names(), event))
+    line = describe(event, introduce(LearnedNames(), event))
     assert line.strip() == line != ""
     assert not [c for c in line if unicodedata.category(c) in {"Cc", "Cf", "Zl", "Zp", "Cs"}]
     assert phase_of(event)
@@ -54,7 +53,7 @@ def test_every_kind_has_its_phase_and_no_table_names_a_kind_that_is_not() -> Non
 
 
 def test_a_job_is_called_by_the_number_its_record_has() -> None:
-    names = introduce(Names(), ProjectAdded(project=Project(id="p", name="sample", path="/s", branch="main")))
+    names = introduce(LearnedNames(), ProjectAdded(project=Project(id="p", name="sample", path="/s", branch="main")))
     for job in ("x", "y"):
         created = JobCreated(job=job, session="s", run="r", project="p", work_item="w", title="t", agent="a")
         names = introduce(names, created)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from midwatch.surfaces.web.site.diffs import MOST_LINES, OPEN_UP_TO, diff_html
 from midwatch.views.diff.diff import DiffFile, DiffFileKind, LineKind, parse
-from midwatch.views.diff.shape import pairs, touched, tree
+from midwatch.views.diff.shape import touched, tree
 
 LINES = st.sampled_from(
     [
@@ -142,12 +142,6 @@ def test_a_hunk_ends_where_its_header_says() -> None:
     assert "2 lines could not be read as a diff" in diff_html(f"{hunk}-- \n2.47.0\n")
 
 
-def test_sides_are_paired_within_a_change() -> None:
-    (file,) = parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,2 @@\n a\n-b\n-c\n+d\n").files
-    rows = [(row.left and row.left.text, row.right and row.right.text) for row in pairs(file.hunks[0])]
-    assert rows == [("a", "a"), ("b", "d"), ("c", None)]
-
-
 def test_the_changed_part_of_a_line_is_found() -> None:
     old, new = touched("return total(a)", "return sum(a)")
     assert ("return total(a)"[slice(*old)], "return sum(a)"[slice(*new)]) == ("total", "sum")
@@ -210,6 +204,5 @@ def test_code_has_colours_and_the_changed_word_a_mark() -> None:
 
 
 def test_the_layout_is_a_box_that_belongs_to_no_form() -> None:
-    assert "checked" not in diff_html("")
-    assert 'form="no-form" autocomplete="off" checked>' in diff_html("", layout="split")
+    assert 'form="no-form" autocomplete="off">' in diff_html("")
     assert "changes no file" in diff_html("")

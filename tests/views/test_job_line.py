@@ -38,7 +38,7 @@ def test_a_job_no_model_drives_speaks_of_no_requests_and_of_the_night_only() -> 
     assert line.said == "its work is checked · up to 30 min left"
 
 
-def test_a_plan_has_its_own_purse_and_a_grant_is_on_top() -> None:
+def test_a_plan_has_its_own_budget_and_a_grant_is_on_top() -> None:
     plan = a_job(stage="plan", **SPENT)
     assert job_line(plan, DUSK, CONTRACT, planning_usd_micros=1_000_000).spent[-1] == "$0.42 of $1"
     assert job_line(plan, DUSK, CONTRACT, planning_usd_micros=9_000_000).spent[-1] == "$0.42 of $5"

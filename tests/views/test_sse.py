@@ -12,9 +12,8 @@ from midwatch.journal.events.session import ActEnded, ActJudged, AskAnswered, As
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.sse import PING, connected, session_of, streamed
 from midwatch.views.entries.tags import sse_type
-from midwatch.views.text.names import Names
 from tests.journal.samples import KINDS, sample
-from tests.views.learned_names import introduce
+from tests.views.learned_names import LearnedNames, introduce
 from tests.views.strategies import as_entries, journals
 
 ALWAYS = {"type", "seq", "at", "kind", "phase", "actor", "because", "text", "session"}
@@ -27,7 +26,7 @@ def told(*events: Event) -> list[dict[str, object]]:
 
 
 def all_told(entries: Sequence[Entry]) -> list[dict[str, object]]:
-    names = Names()
+    names = LearnedNames()
     messages: list[dict[str, object]] = []
     for entry in entries:
         names = introduce(names, entry.event)
@@ -52,7 +51,7 @@ def test_each_name_of_seed_003_is_given_to_some_kind() -> None:
 
 @given(journals)
 def test_a_message_says_what_the_log_says_and_no_text_can_break_the_line(entries: tuple[Entry, ...]) -> None:
-    names = Names()
+    names = LearnedNames()
     for entry, message in zip(entries, all_told(entries), strict=True):
         names = introduce(names, entry.event)
         assert message["text"] == describe(entry.event, names)

@@ -89,7 +89,7 @@ def test_silence_is_told_as_the_rule_has_it() -> None:
     assert "no plan is made" in silence_on_plans(at(Level.OBSERVE))
 
 
-def test_limits_end_the_night_and_an_empty_purse_is_no_end() -> None:
+def test_limits_end_the_night_and_an_empty_budget_is_no_end() -> None:
     limits = Limits(usd=0, tokens=2_000_000, minutes=90, rounds=1)
     assert will_not(at(Level.CAUTIOUS, limits=limits))[-1] == "Continue after 1 h 30 min, 1 round or 2,000,000 tokens."
 

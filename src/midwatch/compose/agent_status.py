@@ -73,7 +73,7 @@ async def try_out(house: House, name: str, reference: SecretReference, given: Mo
     """Say hello with a credential that is not in the settings."""
     setup, _ = await asyncio.to_thread(found, house.loaded.settings, name)
     # The redactor learns it first: a credential on trial is as secret as a stored one.
-    vault = Vault({given.secret: reference}, told=house.redactor.know)
+    vault = Vault({given.secret: reference}, on_read=house.redactor.know)
     return await _said(house, name, given, vault, chatting=chats(name, setup))
 
 

@@ -99,7 +99,7 @@ class House(ReadSide):
         self.ids = parts.ids or Ulids(parts.clock)
         self.worker = f"{socket.gethostname()}-{os.getpid()}-{self.ids.new('w')[-6:]}"
         self.redactor = Redactor()
-        self.vault = Vault({}, told=self.redactor.know)
+        self.vault = Vault({}, on_read=self.redactor.know)
         self._open_for_writing()
         self.standing = parts.standing or stand(self.loaded.settings.sandbox.isolation)
         self.crew = Crew(dict(parts.agents), parts.models, fixed=True) if parts.agents else Crew()

@@ -28,7 +28,7 @@ class Preflights:
     """Runs preflights with this Midwatch's workshop, forges, agents and channels."""
 
     def __init__(self, house: "House") -> None:
-        self._out = Lookout(house.evening, _Yard(house), _Reach(house), _Machine(house))
+        self._out = Lookout(house.evening, _Trials(house), _Reach(house), _Machine(house))
 
     async def look(self, journal: Journal, preflight: str) -> None:
         await preflight_run.look(preflight_run.writing_to(self._out, journal), preflight)
@@ -37,7 +37,7 @@ class Preflights:
         await preflight_run.give_up(preflight_run.writing_to(self._out, journal), preflight, error)
 
 
-class _Yard:
+class _Trials:
     """The workshop and the forges, as a preflight uses them: under its own name instead of a job's."""
 
     def __init__(self, house: "House") -> None:

@@ -66,9 +66,9 @@ class _Heard:
 async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
     """Run an agent's program for one answer; return how it went and what it cost."""
     if one.access is None or one.program is None or one.driver is None:
-        return _told(ok=False, sentence=one.missing or "It uses no model.")
+        return _result(ok=False, sentence=one.missing or "It uses no model.")
     if house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
-        return _told(ok=False, sentence="Not tried: without a sandbox the program cannot reach its model.")
+        return _result(ok=False, sentence="Not tried: without a sandbox the program cannot reach its model.")
     began = monotonic()
     heard = _Heard()
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hello-", dir=house.home))
@@ -76,7 +76,7 @@ async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
     try:
         ended = await _led(house, one, folder, heard, upstream)
     except MidwatchError as problem:
-        return _told(ok=False, sentence=house.redactor.redact(f"{problem.message} {problem.hint}".strip()))
+        return _result(ok=False, sentence=house.redactor.redact(f"{problem.message} {problem.hint}".strip()))
     finally:
         await upstream.close()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -168,8 +168,8 @@ def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> dic
         why = clean(house.redactor.redact(ended.why)) or f"It ended as {ended.outcome.value}."
         sentence = f"In its sandbox the program does not answer ({cost}). {why}"
     spent = {"requests": len(heard.calls), "tokens": tokens, "usd_micros": micros}
-    return _told(ok=ended.outcome is Outcome.OK, sentence=sentence) | spent | {"outcome": ended.outcome.value}
+    return _result(ok=ended.outcome is Outcome.OK, sentence=sentence) | spent | {"outcome": ended.outcome.value}
 
 
-def _told(*, ok: bool, sentence: str) -> dict[str, Any]:
+def _result(*, ok: bool, sentence: str) -> dict[str, Any]:
     return {"answers": ok, "sentence": sentence, "outcome": "", "requests": 0, "tokens": 0, "usd_micros": 0}

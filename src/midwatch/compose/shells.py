@@ -6,9 +6,9 @@ from midwatch.workshop.rooms.shells import (
     Visit,
     branch_of,
     enter,
+    interactive_program,
     living,
     refuse_while_entered,
-    seated,
     since,
     usual,
 )
@@ -19,9 +19,9 @@ __all__ = [
     "Visit",
     "branch_of",
     "enter",
+    "interactive_program",
     "living",
     "refuse_while_entered",
-    "seated",
     "since",
     "usual",
 ]

@@ -61,9 +61,9 @@ class ModelAgent:
         _, said = await self._run(task, replace(task.facts, failure=failure))
         return Done(summary=said, base=base, head="")
 
-    def seat(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    def interactive_command(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
         """Put the program's files into the room for interactive use; return its command line and environment."""
-        launch = seat(self.driver, self._brief(task, ""), self._program)
+        launch = interactive_launch(self.driver, self._brief(task, ""), self._program)
         for name, content in launch.files.items():
             task.room.put(name, content)
         return launch.argv, launch.environment
@@ -135,7 +135,7 @@ class _LastWords:
         return ended.model_copy(update=found)
 
 
-def seat(driver: Driver, brief: AgentBrief, program: str) -> Launch:
+def interactive_launch(driver: Driver, brief: AgentBrief, program: str) -> Launch:
     """Return how to start the program on a terminal: the same model and placeholder, none of the person's files."""
     match driver:
         case ClaudeDriver():

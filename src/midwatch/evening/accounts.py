@@ -126,12 +126,9 @@ async def enter(entrance: Entrance, name: str, password: str, *, address: str) -
     return await _signed_in(entrance, person, "password")
 
 
-async def leave(entrance: Entrance, cookie: str, person: PersonRow, *, everywhere: bool = False) -> None:
-    if everywhere:
-        await entrance.keys.sign_out_everywhere(person.id)
-    else:
-        await entrance.keys.sign_out(hashed(cookie))
-    await entrance.journal.record(ev.PersonLeft(person=person.id, everywhere=everywhere), actor=person.name)
+async def leave(entrance: Entrance, cookie: str, person: PersonRow) -> None:
+    await entrance.keys.sign_out(hashed(cookie))
+    await entrance.journal.record(ev.PersonLeft(person=person.id), actor=person.name)
 
 
 async def by_cookie(entrance: Entrance, cookie: str) -> tuple[PersonRow, Login] | None:

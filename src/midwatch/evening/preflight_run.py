@@ -34,7 +34,7 @@ class Lookout:
     """What a preflight needs."""
 
     evening: Evening
-    yard: ProjectTrials
+    trials: ProjectTrials
     reach: Contacts
     machine: ExaminedMachine
 
@@ -108,7 +108,7 @@ async def look(out: Lookout, preflight: str) -> None:
         _, broken = group.split(Over)
         if broken is not None:
             raise broken.exceptions[0] from group
-    await out.yard.clear_up(preflight)
+    await out.trials.clear_up(preflight)
 
 
 async def _everything(turn: Turn) -> None:
@@ -126,7 +126,7 @@ async def give_up(out: Lookout, preflight: str, error: str) -> None:
     with contextlib.suppress(Stale):
         ended = PreflightEnded(preflight=preflight, error=clean(error, LONGEST))
         await out.evening.journal.record(ended, key=f"{preflight}:ended")
-    await out.yard.clear_up(preflight)
+    await out.trials.clear_up(preflight)
 
 
 def writing_to(out: Lookout, journal: Journal) -> Lookout:
@@ -150,7 +150,7 @@ async def _project(turn: Turn, project: ProjectTried) -> None:
     seconds = turn.minutes * 60
 
     async def pushed() -> LineResult:
-        return judge.push_text(await turn.out.yard.rehearse(project))
+        return judge.push_text(await turn.out.trials.rehearse(project))
 
     await turn.line(What.PUSH, project.name, pushed, seconds=seconds)
 
@@ -161,7 +161,7 @@ async def _clone(turn: Turn, project: ProjectTried) -> str:
     begun, seconds, commit = time.monotonic(), turn.minutes * 60, ""
     try:
         async with asyncio.timeout(seconds):
-            facts = await turn.out.yard.clone(project)
+            facts = await turn.out.trials.clone(project)
         result, commit = judge.clone_text(facts), facts.head
     except TimeoutError:
         result = judge.bad(f"It was not cloned within {turn.minutes:g} min.", "Clone it once yourself, then try again.")
@@ -182,7 +182,7 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
     async def ready() -> LineResult:
         begun = time.monotonic()
         try:
-            key, reused = await turn.out.yard.set_up(turn.row.id, project, commit, wall)
+            key, reused = await turn.out.trials.set_up(turn.row.id, project, commit, wall)
         except MidwatchError:
             if mine < night and time.monotonic() - begun >= wall.total_seconds():
                 return judge.look(f"It did not finish in {mine:g} min; at night it may take {night:g} min.")
@@ -204,7 +204,7 @@ async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> N
     wall = timedelta(minutes=turn.minutes)
 
     async def checked() -> LineResult:
-        results = await turn.out.yard.check(turn.row.id, project, commit, key, wall)
+        results = await turn.out.trials.check(turn.row.id, project, commit, key, wall)
         if not results:
             fix = f'midwatch project change {project.name} --check "python -m pytest -q"'
             return judge.look("It has no checks, so nothing proves its work.", fix)

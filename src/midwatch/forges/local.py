@@ -137,14 +137,6 @@ class LocalForge:
     async def _holds(self, source: Path, commit: str, within: str) -> bool:
         return (await self._git.attempt(source, "merge-base", "--is-ancestor", commit, within))[0] == 0
 
-    async def repository_refs(self, source: Path) -> dict[str, str]:
-        """List every ref with its commit, and the target of HEAD, to check that nothing else was changed."""
-        lines = (await self._git.text(source, "for-each-ref", "--format=%(refname) %(objectname)")).splitlines()
-        refs = dict(line.split(" ", 1) for line in lines)
-        code, out, _ = await self._git.attempt(source, "symbolic-ref", "--quiet", "HEAD")
-        refs["HEAD"] = out.decode().strip() if code == 0 else await resolve(self._git, source, "HEAD")
-        return refs
-
     async def _already(self, project: str, old: str, head: str) -> str:
         """Return empty if the branch lacks the work, the commit before our merge if that is its tip, else the tip."""
         async with self._mirrors.held(project) as (mirror, git):

@@ -90,15 +90,15 @@ _WRITING: tuple[_Sign, ...] = (
 
 def push_refused(source: str, branch: str, complaints: str) -> MidwatchError:
     """Say why a host rejected a branch."""
-    return _told(f"{source} rejected {branch}", source, complaints, (*_WRITING, *_READING), branch)
+    return _error(f"{source} rejected {branch}", source, complaints, (*_WRITING, *_READING), branch)
 
 
 def unread(source: str, complaints: str) -> MidwatchError:
     """Say why a host's branches cannot be listed."""
-    return _told(f"The branches of {source} cannot be listed", source, complaints, _READING, "")
+    return _error(f"The branches of {source} cannot be listed", source, complaints, _READING, "")
 
 
-def _told(what: str, source: str, complaints: str, signs: tuple[_Sign, ...], branch: str) -> MidwatchError:
+def _error(what: str, source: str, complaints: str, signs: tuple[_Sign, ...], branch: str) -> MidwatchError:
     host = host_of(source)
     # A host or repository may well be called ssl or archived; only what git and the server say about it counts.
     words = complaints.replace(source, "").replace(source.removesuffix(".git"), "").replace(host or "\0", "")

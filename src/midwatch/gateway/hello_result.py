@@ -74,7 +74,7 @@ class HelloAnswer:
     limits: tuple[ProviderQuota, ...]
     ms: int
 
-    def told(self) -> Any:
+    def parsed(self) -> Any:
         """Parse the body; None where it is no JSON object."""
         try:
             found = json.loads(self.body)
@@ -84,7 +84,7 @@ class HelloAnswer:
 
     def words(self) -> str:
         """Return the provider's own error message, without the credential some of them repeat."""
-        result = self.told()
+        result = self.parsed()
         error = result.get("error") if result else None
         message = error.get("message") if isinstance(error, Mapping) else error
         shown = (
@@ -125,7 +125,7 @@ def _error(answer: HelloAnswer) -> HelloOutcome:
 
 
 def _good(answer: HelloAnswer) -> HelloResult:
-    result = answer.told()
+    result = answer.parsed()
     if result is None or not _IS_ANSWER[answer.api](result):
         return HelloResult(HelloOutcome.GARBAGE, _garbage(answer, None), answer.ms)
     model = result.get("modelVersion" if answer.api == "generate" else "model")
@@ -192,8 +192,8 @@ _SENTENCES: Final[Mapping[HelloOutcome, Callable[[HelloAnswer, datetime | None],
     HelloOutcome.TROUBLE: lambda answer, _: f"{answer.access.provider} reports an error ({answer.status}); try later.",
 }
 _IS_ANSWER: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
-    "messages": lambda told: told.get("type") == "message",
-    "responses": lambda told: told.get("object") == "response" or isinstance(told.get("output"), list),
-    "chat": lambda told: isinstance(told.get("choices"), list),
-    "generate": lambda told: isinstance(told.get("candidates"), list) or "usageMetadata" in told,
+    "messages": lambda found: found.get("type") == "message",
+    "responses": lambda found: found.get("object") == "response" or isinstance(found.get("output"), list),
+    "chat": lambda found: isinstance(found.get("choices"), list),
+    "generate": lambda found: isinstance(found.get("candidates"), list) or "usageMetadata" in found,
 }

@@ -44,11 +44,11 @@ class Vault:
         self,
         references: Mapping[str, SecretReference],
         *,
-        told: Callable[[Mapping[str, str]], None] | None = None,
+        on_read: Callable[[Mapping[str, str]], None] | None = None,
         patience: timedelta = PATIENCE,
     ) -> None:
         self._references = dict(references)
-        self._told = told
+        self._on_read = on_read
         self._patience = patience
         self._values: dict[str, str] = {}
 
@@ -93,8 +93,8 @@ class Vault:
             return error
 
     def _learn(self, values: Mapping[str, str]) -> None:
-        if self._told is not None and values:
-            self._told(values)
+        if self._on_read is not None and values:
+            self._on_read(values)
         self._values |= values
 
     def forget(self, name: str) -> None:

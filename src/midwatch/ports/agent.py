@@ -189,7 +189,7 @@ class Agent(Protocol):
 class InteractiveAgent(Protocol):
     """An agent whose program a person can type into."""
 
-    def seat(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
+    def interactive_command(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
         """Write its files into the room; return its command line and environment."""
         ...
 

@@ -151,7 +151,6 @@ TEXT: Final[dict[str, str]] = {
     "level.lowered": "A lower level needs no track record.",
     "level.nights_missing": "{level} needs {needed} nights without a severe flag; there were {had}.",
     "level.rounds_missing": "Cautious needs {needed} valid rounds at observe; there were {had}.",
-    "level.signed": "Signed orders say {level}.",
     # silence: what it means when an ask is not answered
     "silence.approved": "If you do not answer, it counts as approved.",
     "silence.kept": "If you do not answer, things stay as they are.",

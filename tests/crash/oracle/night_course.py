@@ -33,7 +33,7 @@ from midwatch.journal.events.session import (
 from midwatch.terms.asks import AskState
 from midwatch.terms.orders import Orders
 from midwatch.terms.projects import SessionState
-from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching, Thinking
+from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching
 from tests.crash.oracle.seen import (
     AskSeen,
     CheckInSeen,
@@ -44,6 +44,9 @@ from tests.crash.oracle.seen import (
     changed,
     one_more,
 )
+
+Thinking = RoundCalled | RoundPlanned | CouncilSpoke | ActJudged | ActEnded | RoundEnded
+"""The loop."""
 
 
 def happened(view: NightView, entry: Entry, event: SessionEvent) -> NightView:

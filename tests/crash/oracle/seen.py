@@ -11,7 +11,7 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
-from midwatch.views.text.names import Names
+from tests.views.learned_names import LearnedNames
 
 
 class Seen(Term):
@@ -111,7 +111,7 @@ class LastSeen(Term):
 class NightView(Term):
     """Everything a live page, `midwatch status` and `midwatch watch` show of the newest session."""
 
-    names: Names = Names()
+    names: LearnedNames = LearnedNames()
     session: str = ""
     number: int = 0
     state: SessionState | None = None

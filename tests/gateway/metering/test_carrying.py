@@ -68,8 +68,8 @@ async def test_every_api_passes_byte_for_byte_and_is_counted(recorded: Recorded)
         assert call.usage == recorded.usage
         assert call.usd_micros > 0
         assert (call.api, call.provider, call.cut, call.why) == (recorded.api, provider.name, False, "")
-        assert one.ledger.purse(Whose.JOB, "job").spent == Amount(call.usd_micros, recorded.usage.total, 1)
-        assert one.ledger.purse(Whose.JOB, "job").reserved == Amount()
+        assert one.ledger.budget(Whose.JOB, "job").spent == Amount(call.usd_micros, recorded.usage.total, 1)
+        assert one.ledger.budget(Whose.JOB, "job").reserved == Amount()
         assert len(one.calls) == 1
 
 
@@ -212,7 +212,7 @@ async def test_a_job_that_hangs_up_before_any_output_pays_for_what_may_have_been
         assert min(asked, 10) <= call.usage.output <= min(asked, most)
         assert call.usage.estimated
         assert call.usage.input > 0
-        assert one.ledger.purse(Whose.JOB, "job").spent == Amount(call.usd_micros, call.usage.total, 1)
+        assert one.ledger.budget(Whose.JOB, "job").spent == Amount(call.usd_micros, call.usage.total, 1)
 
 
 @pytest.mark.parametrize("recorded", [RECORDED[0], RECORDED[1]], ids=lambda one: one.name)
@@ -250,8 +250,8 @@ async def test_a_request_that_cannot_leave_is_given_back_and_not_written_down() 
         assert heard.status == 502
         assert heard.json()["error"]["message"] == "The provider cannot be reached."
         assert one.calls == []
-        purse = one.ledger.purse(Whose.JOB, "job")
-        assert (purse.spent, purse.reserved) == (Amount(), Amount())
+        budget = one.ledger.budget(Whose.JOB, "job")
+        assert (budget.spent, budget.reserved) == (Amount(), Amount())
 
 
 async def silent(_got: Got, reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
@@ -361,8 +361,8 @@ async def test_what_is_set_aside_while_the_door_closes_is_given_back(linger: flo
         ledger.go.set()
         await asyncio.wait_for(ledger.back.wait(), PATIENCE)
         await closing
-        purse = ledger.purse(Whose.JOB, "job")
-        assert (purse.spent, purse.reserved) == (Amount(), Amount())
+        budget = ledger.budget(Whose.JOB, "job")
+        assert (budget.spent, budget.reserved) == (Amount(), Amount())
         assert await ledger.held() == ()
         assert one.far.got == []
         writer.transport.abort()
@@ -382,7 +382,7 @@ async def test_closing_cuts_what_is_under_way_and_books_it() -> None:
         await one.proxy.close()
         assert one.calls[0].why == "The network of this job was closed."
         assert one.calls[0].usage.input == 100
-        assert one.ledger.purse(Whose.JOB, "job").reserved == Amount()
+        assert one.ledger.budget(Whose.JOB, "job").reserved == Amount()
         writer.transport.abort()
 
 

@@ -85,7 +85,7 @@ async def test_what_agents_ask_by_the_way_is_not_found_and_never_leaves(provider
         if not asked.startswith("HEAD"):
             assert heard.json()["error"]["message"].endswith("only requests to models are.")
         assert (one.far.got, one.far.open, one.calls) == ([], 0, [])
-        assert one.ledger.purse(Whose.JOB, "job").reserved == Amount(), "nor is anything set aside for it"
+        assert one.ledger.budget(Whose.JOB, "job").reserved == Amount(), "nor is anything set aside for it"
 
 
 @pytest.mark.parametrize(

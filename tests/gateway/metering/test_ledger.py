@@ -34,16 +34,16 @@ async def reserved(made: MemoryLedger, usd: int, job: str = "a") -> Reservation:
 async def test_what_is_set_aside_is_booked_or_comes_back() -> None:
     made = ledger(usd_micros=100)
     first, second = await reserved(made, 60), await reserved(made, 30, "b")
-    assert made.purse(Whose.RUN, "run").reserved == Amount(90, 90, 2)
+    assert made.budget(Whose.RUN, "run").reserved == Amount(90, 90, 2)
     crossed = await made.settle(first, Amount(85, 5, 1))
     assert [(one.whose, one.kind, one.mark, one.alarming) for one in crossed] == [
         (Whose.RUN, "usd_micros", 50, False),
         (Whose.RUN, "usd_micros", 80, True),
     ]
     await made.release(second)
-    purse = made.purse(Whose.RUN, "run")
-    assert (purse.spent, purse.reserved) == (Amount(85, 5, 1), Amount())
-    assert made.purse(Whose.JOB, "b").spent == Amount()
+    budget = made.budget(Whose.RUN, "run")
+    assert (budget.spent, budget.reserved) == (Amount(85, 5, 1), Amount())
+    assert made.budget(Whose.JOB, "b").spent == Amount()
 
 
 async def test_who_finds_it_promised_away_waits_for_what_comes_back() -> None:
@@ -68,7 +68,7 @@ async def test_who_waits_in_vain_is_told_that_it_is_for_now() -> None:
     assert (spent.for_now, spent.whose, spent.kind) == (False, Whose.RUN, "usd_micros")
 
 
-async def test_nothing_is_booked_twice_and_nobody_spends_without_a_purse() -> None:
+async def test_nothing_is_booked_twice_and_nobody_spends_without_a_budget() -> None:
     made = ledger()
     first = await reserved(made, 5)
     await made.settle(first, Amount(5, 5, 1))
@@ -107,8 +107,8 @@ async def test_eight_jobs_that_spend_at_once_overshoot_by_one_request_each_at_mo
         asking = [one.ask(body=body) for one in doors for _ in range(6)]
         statuses = [heard.status for heard in await asyncio.gather(*asking)]
         assert set(statuses) == {200, 402}
-        run = ledger.purse(Whose.RUN, "run")
-        over = [max(0, ledger.purse(Whose.JOB, f"job-{n}").spent.usd_micros - own) for n in range(jobs)]
+        run = ledger.budget(Whose.RUN, "run")
+        over = [max(0, ledger.budget(Whose.JOB, f"job-{n}").spent.usd_micros - own) for n in range(jobs)]
         assert max(over) <= COST
         assert 0 <= run.spent.usd_micros - shared <= COST
         assert run.spent.usd_micros == statuses.count(200) * COST == sum(len(one.calls) for one in doors) * COST

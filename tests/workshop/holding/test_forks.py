@@ -42,7 +42,8 @@ class Storm:
 
     def left(self) -> list[int]:
         """Name all that is in its pid namespace or in its group."""
-        inside = [found.pid for found in tree.everyone() if _room(found.pid) in self._rooms]
+        numbers = [int(found.name) for found in Path("/proc").iterdir() if found.name.isdigit()]
+        inside = [pid for pid in numbers if tree.start_time(pid) is not None and _room(pid) in self._rooms]
         group = self.held.state.group
         return inside + sorted(groups.members(group) if group else ())
 

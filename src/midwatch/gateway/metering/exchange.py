@@ -125,7 +125,7 @@ class Exchange:
         packed = response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}
         # Compressed data passes unchanged and cannot be inspected on its way.
         veil = StreamMask("" if packed else secret)
-        await client.begin(response.status_code, self._told(response, secret, length=True))
+        await client.begin(response.status_code, self._headers_passed_on(response, secret, length=True))
         async with aclosing(parts(response, self._patience.quiet)) as coming:
             async for data in coming:
                 state.counter.feed(data)
@@ -140,7 +140,7 @@ class Exchange:
         if status < 400:
             raise RequestDeclined(502, f"The provider answered with {status}, which is not followed.")
         body = mask_everywhere(secret, await self._error_body(response))
-        fields = [each for each in self._told(response, secret) if each[0] not in _OURS]
+        fields = [each for each in self._headers_passed_on(response, secret) if each[0] not in _OURS]
         await client.begin(status, [*fields, ("content-length", str(len(body)))])
         await client.pass_on(body)
 
@@ -208,13 +208,15 @@ class Exchange:
         fields = (*asked.way.fields, *credential.items(), ("accept-encoding", "identity"))
         return OutgoingRequest(asked.way.endpoint.method, provider.base + asked.way.target, fields, asked.body)
 
-    def _told(self, response: "httpx.Response", secret: str, *, length: bool = False) -> list[tuple[str, str]]:
+    def _headers_passed_on(
+        self, response: "httpx.Response", secret: str, *, length: bool = False
+    ) -> list[tuple[str, str]]:
         provider = self._grant.provider
         known = ((name.lower(), value) for name, value in response.headers.multi_items())
         return [
             (name, value)
             for name, value in known
-            if (provider.told(name) or (length and name == "content-length")) and not (secret and secret in value)
+            if (provider.passes_on(name) or (length and name == "content-length")) and not (secret and secret in value)
         ]
 
     def _model(self, state: ExchangeState) -> str:

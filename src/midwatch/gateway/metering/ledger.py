@@ -20,21 +20,21 @@ class MemoryLedger:
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
-        self._purses: dict[Owner, BudgetUse] = {}
+        self._budgets: dict[Owner, BudgetUse] = {}
         self._owners: dict[str, tuple[Owner, ...]] = {}
         self._open: dict[str, Reservation] = {}
         self._number = 0
         self._changed = asyncio.Condition()
 
     def open(self, job: str, owners: Mapping[Whose, str], ceilings: Mapping[Whose, Ceilings]) -> None:
-        """Add a job: which purses it spends from, by name, and how much each holds at most."""
+        """Add a job: which budgets it spends from, by name, and how much each holds at most."""
         self._owners[job] = tuple(owners.items())
         for owner in owners.items():
-            known = self._purses.get(owner, BudgetUse(owner[0]))
-            self._purses[owner] = replace(known, ceilings=ceilings.get(owner[0], Ceilings()))
+            known = self._budgets.get(owner, BudgetUse(owner[0]))
+            self._budgets[owner] = replace(known, ceilings=ceilings.get(owner[0], Ceilings()))
 
-    def purse(self, whose: Whose, name: str) -> BudgetUse:
-        return self._purses[whose, name]
+    def budget(self, whose: Whose, name: str) -> BudgetUse:
+        return self._budgets[whose, name]
 
     async def forget_the_dead(self) -> int:
         """Do nothing: reservations in memory ended with their server."""
@@ -70,15 +70,15 @@ class MemoryLedger:
 
     def _try(self, wish: ReservationRequest) -> Reservation | Refusal:
         owners = self._of(wish.job)
-        judged = may_spend((self._purses[owner] for owner in owners), wish.wanted)
+        judged = may_spend((self._budgets[owner] for owner in owners), wish.wanted)
         if judged.answer != "yes":
             return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
         self._number += 1
         reservation = Reservation(f"reservation-{self._number}", wish)
         self._open[reservation.id] = reservation
         for owner in owners:
-            purse = self._purses[owner]
-            self._purses[owner] = replace(purse, reserved=purse.reserved + wish.wanted)
+            budget = self._budgets[owner]
+            self._budgets[owner] = replace(budget, reserved=budget.reserved + wish.wanted)
         return reservation
 
     def _book(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
@@ -86,9 +86,9 @@ class MemoryLedger:
             raise Corrupt("A reservation was ended twice.", hint="This is a fault in Midwatch; report it.")
         crossed: list[Crossing] = []
         for owner in self._of(reservation.wish.job):
-            before = self._purses[owner]
+            before = self._budgets[owner]
             after = replace(before, spent=before.spent + used, reserved=before.reserved - reservation.wish.wanted)
-            self._purses[owner] = after
+            self._budgets[owner] = after
             crossed += crossings(before, after)
         return tuple(crossed)
 

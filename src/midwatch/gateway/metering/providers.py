@@ -79,7 +79,7 @@ class Provider:
         """Return whether a request header may be sent."""
         return name in _ASKS | self.asks or name.startswith(self.asks_begin or ("\0",))
 
-    def told(self, name: str) -> bool:
+    def passes_on(self, name: str) -> bool:
         """Return whether an answer header may be passed on."""
         return name in _TELLS | self.tells or name.startswith(self.tells_begin or ("\0",))
 

@@ -167,7 +167,7 @@ class Listener:
         result = self._notice(NoticeKind.ROUTINE, text)
         if seen.says is not SignalKind.NEEDS_INPUT:
             return seen, result
-        answer = f"{seen.refused} {agent_questions.NOBODY}"
+        answer = f"{seen.refused} {agent_questions.NO_ANSWER}"
         return seen, SignalAnswered(signal=seen.signal, job=seen.job, answer=answer, by="midwatch"), result
 
     async def _followed(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
@@ -191,7 +191,7 @@ class Listener:
     async def _asked(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
         before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.NEEDS_INPUT)
         if len(before) >= MOST_QUESTIONS:
-            answer = f"You have asked {MOST_QUESTIONS} times. {agent_questions.NOBODY}"
+            answer = f"You have asked {MOST_QUESTIONS} times. {agent_questions.NO_ANSWER}"
             return seen, SignalAnswered(signal=seen.signal, job=seen.job, answer=answer, by="midwatch")
         ask, events = await agent_questions.ask_or_answer(self._night, self._job, seen.signal, said)
         return seen.model_copy(update={"ask": ask}), *events

@@ -30,7 +30,7 @@ KIND = AskKind.GUIDANCE_UNCERTAIN
 QUESTION = "question"
 """The cause of a job that waits for the answer to its own question."""
 LONGEST_NOTICE = 500
-NOBODY = "No answer will come. Take the smaller step, and explain it in your summary."
+NO_ANSWER = "No answer will come. Take the smaller step, and explain it in your summary."
 
 
 async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) -> tuple[str, tuple[Event, ...]]:
@@ -123,7 +123,7 @@ async def settled(journal: Journal, records: Records, ask: AskRow) -> None:
         why = f"its question got no answer in time, so it is parked (ask {ask.number}); its work is kept"
         events += stop_events(job, by="silence", why=why) if job.state is not JobState.STOPPING else []
     for row in rows:
-        answer = said_by(ask) if ask.state is AskState.ANSWERED else NOBODY
+        answer = said_by(ask) if ask.state is AskState.ANSWERED else NO_ANSWER
         by = ask.answered_by or "nobody"
         events.append(SignalAnswered(signal=row.id, job=job.id, answer=answer, by=by))
     await _once(journal, *events, key=f"settle:{ask.id}")

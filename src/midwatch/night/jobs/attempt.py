@@ -114,7 +114,7 @@ async def _written_down(
             events = await _after(night, now, met, stopped=stopped)
         elif again and now.state is JobState.STOPPING:
             events = await stopped_well(night, now)
-        events = await _told(night, now, events)
+        events = await _with_notice(night, now, events)
         try:
             await night.journal.record(*events, key=f"stage:{job.id}:{job.epoch}", actor=night.worker)
         except (Stale, Refused) as late:
@@ -131,11 +131,11 @@ async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
     return await stopped_well(night, job)
 
 
-async def _told(night: Night, job: JobRow, events: tuple[Event, ...]) -> tuple[Event, ...]:
+async def _with_notice(night: Night, job: JobRow, events: tuple[Event, ...]) -> tuple[Event, ...]:
     """Add the notice or ask to a stage that ends its job as failed."""
     ended = next((one for one in events if isinstance(one, JobEnded) and one.state == "failed"), None)
     silent = not any(isinstance(one, NoticeRaised | AskOpened) for one in events)
-    return (*events, *await failures.told(night, job, ended)) if ended is not None and silent else events
+    return (*events, *await failures.end_notice(night, job, ended)) if ended is not None and silent else events
 
 
 async def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:

@@ -32,7 +32,7 @@ async def planned(records: Records, job: JobRow) -> tuple[Event, ...]:
 async def execute(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Run the program for the person until it ends, then ask whether to deliver the result."""
     agent, assignment = await assign(night, job, base_of(job))
-    argv, environment = agent.seat(assignment) if isinstance(agent, InteractiveAgent) else (SHELL, PLAIN)
+    argv, environment = agent.interactive_command(assignment) if isinstance(agent, InteractiveAgent) else (SHELL, PLAIN)
     room = assignment.room
     left = await room.sit(argv, environment)
     text = f"{job.title}\n\nLeft uncommitted; Midwatch committed it."

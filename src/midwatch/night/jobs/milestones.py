@@ -59,7 +59,7 @@ async def stage_begins(night: Night, job: JobRow) -> None:
 def planned(night: Night, job: JobRow, summary: str) -> tuple[Event, ...]:
     """Report a plan that needs no approval from a person."""
     stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="planned", text=f"it is planned: {clean(summary, 300)}")
-    return stone, *_told(night, job, stone)
+    return stone, *_notices(night, job, stone)
 
 
 def remarks(night: Night, job: JobRow, change: Change) -> tuple[Event, ...]:
@@ -70,10 +70,10 @@ def remarks(night: Night, job: JobRow, change: Change) -> tuple[Event, ...]:
 
 async def _once(night: Night, job: JobRow, stone: MilestoneReached, key: str) -> None:
     if await night.journal.known(key) is None:
-        await night.journal.record(stone, *_told(night, job, stone), key=key)
+        await night.journal.record(stone, *_notices(night, job, stone), key=key)
 
 
-def _told(night: Night, job: JobRow, stone: MilestoneReached) -> tuple[Event, ...]:
+def _notices(night: Night, job: JobRow, stone: MilestoneReached) -> tuple[Event, ...]:
     if not night.settings().notices.on_progress_milestones:
         return ()
     text = f"Job {job.number} ({job.title}): {stone.text}."

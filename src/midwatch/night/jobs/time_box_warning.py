@@ -51,7 +51,7 @@ class TimeLeft:
         self._laid = await self._night.journal.known(self._key) is not None
         if words and not self._laid:
             await asyncio.to_thread(self._room.letters.warn, words)
-            await self._told("file", words, self._key)
+            await self._record("file", words, self._key)
             self._laid = True
         elif not self._laid:
             await self.take_back()  # a home is passed to the next attempt, with the unread warnings in it
@@ -69,7 +69,7 @@ class TimeLeft:
             lies = not self._noted and await asyncio.to_thread(self._room.letters.warning_unread)
             if not lies or not (words := await self._words()):
                 return ""
-            await self._told("call", words, key)  # before it is removed: after a crash here, the call is asked again
+            await self._record("call", words, key)  # before it is removed: after a crash here, the call is asked again
             self._noted = True
             await self.take_back()
         return words
@@ -81,7 +81,7 @@ class TimeLeft:
         """Stop waiting for the warning."""
         self._night.wake_ups.put_away(self._name, self._wake_up)
 
-    async def _told(self, how: Literal["file", "call"], words: str, key: str) -> None:
+    async def _record(self, how: Literal["file", "call"], words: str, key: str) -> None:
         result = SignalPassed(job=self._job.id, epoch=self._job.epoch, signals=(), how=how, text=words)
         await self._night.journal.record(result, key=key)
 

@@ -57,11 +57,11 @@ async def _routes(night: Night, notice: NoticeRow) -> list[NoticeRouted]:
     settings = night.settings()
     taking = {name: one for name, one in settings.channels.by_name().items() if one.takes(notice.tier)}
     local = local_time(settings, night.clock.now())
-    purse = await _purse(night, local.date().isoformat()) if taking else AttentionUse()
+    attention = await _attention(night, local.date().isoformat()) if taking else AttentionUse()
     found = []
     for name, setup in taking.items():
         brief = notice.subject.startswith(BRIEF)
-        place = first_place(Tier(notice.tier), local, hours_of(settings, setup), purse, brief=brief)
+        place = first_place(Tier(notice.tier), local, hours_of(settings, setup), attention, brief=brief)
         found.append(NoticeRouted(notice=notice.id, channel=name, delivery=place.delivery, due_at=place.due_at))
     return found
 
@@ -86,8 +86,8 @@ async def dispatch(night: Night, channel: str) -> None:
         return
     local = local_time(settings, now)
     day = local.date().isoformat()
-    purse = await _purse(night, day)
-    sorted_out = sort_out(rows, local, hours_of(settings, setup), purse)
+    attention = await _attention(night, day)
+    sorted_out = sort_out(rows, local, hours_of(settings, setup), attention)
     events: list[Event] = [
         NoticeRouted(notice=row.notice, channel=channel, delivery=place.delivery, due_at=place.due_at)
         for row, place in sorted_out.moved
@@ -96,20 +96,26 @@ async def dispatch(night: Night, channel: str) -> None:
     if sorted_out.go:
         # Two workers that count the same day at the same moment use the same key: the second tries again.
         key = f"push:{day}:{len(await night.records.find(PushRow, day=day)) + 1}"
-        events.append(_begun(night, channel, day, sorted_out.go, purse if sorted_out.counts else None))
+        events.append(_begun(night, channel, day, sorted_out.go, attention if sorted_out.counts else None))
     if events:
         await night.journal.record(*events, key=key)
 
 
-def _begun(night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], purse: AttentionUse | None) -> PushBegun:
+def _begun(
+    night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], attention: AttentionUse | None
+) -> PushBegun:
     pace = night.clock.real_seconds(1.0) or 1.0
-    warn = f"This is notice {purse.sent_today + 1} of {purse.budget} today." if purse and purse.warns else ""
+    warn = (
+        f"This is notice {attention.sent_today + 1} of {attention.budget} today."
+        if attention and attention.warns
+        else ""
+    )
     return PushBegun(
         push=night.ids.new("psh"),
         channel=channel,
         notices=tuple(row.notice for row in rows),
         day=day,
-        counts=purse is not None,
+        counts=attention is not None,
         note=warn and f"{warn} After that only urgent ones are sent before the digest.",
         until=night.clock.now() + timedelta(seconds=LEASE_SECONDS / pace),
     )
@@ -155,7 +161,7 @@ def _failed(clock: Clock, message: PushRow, rows: Sequence[DeliveryRow], error: 
     )
 
 
-async def _purse(night: Night, day: str) -> AttentionUse:
+async def _attention(night: Night, day: str) -> AttentionUse:
     """Count the day's messages over all channels: the budget belongs to the person, not to a channel."""
     notices = night.settings().notices
     sent = [row for row in await night.records.find(PushRow, day=day) if row.counts and row.state != PushState.FAILED]

@@ -93,10 +93,10 @@ async def failed(
         output_blob=await kept(night.blobs, words),
         head=await last_head(night.rooms, job),
     )
-    return ended, *await told(night, job, ended, headline)
+    return ended, *await end_notice(night, job, ended, headline)
 
 
-async def told(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -> tuple[Event, ...]:
+async def end_notice(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -> tuple[Event, ...]:
     """Report that a job failed, more urgently with every error in a row; if no retry is left, ask what to do.
 
     The ask is sent even if failure notices are off: without an answer nothing continues.

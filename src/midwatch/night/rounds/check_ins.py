@@ -32,7 +32,7 @@ WHY = {
     SessionEnd.ROUNDS: "the night's rounds are used up",
     SessionEnd.IDLE: "nothing happened for a while",
 }
-PURSES = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds": "rounds"}
+BUDGETS = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds": "rounds"}
 """The limits of a night, with the word for each."""
 
 
@@ -84,7 +84,7 @@ def _marks(world: World, result: Iterable[CheckInRow]) -> list[tuple[str, int]]:
     known = {part for row in result for part in row.trigger.split(", ")}
     return [
         (name, mark)
-        for name in PURSES
+        for name in BUDGETS
         for now in (getattr(world.budgets(), name),)
         for mark in marks_crossed(Budget(limit=now.limit), now, marks=wanted)
         if _passed(name, mark) not in known
@@ -92,7 +92,7 @@ def _marks(world: World, result: Iterable[CheckInRow]) -> list[tuple[str, int]]:
 
 
 def _passed(name: str, mark: int) -> str:
-    return f"{mark} % of its {PURSES[name]}"
+    return f"{mark} % of its {BUDGETS[name]}"
 
 
 def _highest(marks: Iterable[tuple[str, int]]) -> list[str]:

@@ -78,9 +78,9 @@ class World:
 
     def _affordable(self) -> bool:
         """Whether none of the night's limits is used up."""
-        budgets = self.budgets()
-        purses = (budgets.usd_micros, budgets.tokens, budgets.seconds, budgets.rounds)
-        return all(purse.room_for(0) or not purse.limit for purse in purses)
+        all_of = self.budgets()
+        each = (all_of.usd_micros, all_of.tokens, all_of.seconds, all_of.rounds)
+        return all(budget.room_for(0) or not budget.limit for budget in each)
 
     def counts(self) -> dict[str, JsonValue]:
         """Return the counts of this snapshot, for the journal."""

@@ -1,11 +1,11 @@
 """Whether one more request to a model may be sent: what its job, run and session may still spend (SPEC 9)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-from midwatch.rules.budget.limits import ALERT_FROM, MARKS, marks_crossed
+from midwatch.rules.budget.limits import ALERT_FROM, marks_crossed
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import Budget
 from midwatch.terms.money import dollars
@@ -121,16 +121,16 @@ class Crossing:
         return self.mark >= ALERT_FROM
 
 
-def may_spend(purses: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
+def may_spend(budgets: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
     """A spent ceiling says no; one that is only reserved says wait, until reservations are spent or released.
 
     A request alone in its budget may be sent while anything is left: its cost is known only afterwards, and
     estimates are far too high. So each budget is exceeded by one request at most.
     """
     answer = YES
-    for purse in purses:
+    for budget in budgets:
         for kind in KINDS:
-            judged = _judged(purse, kind, wanted.of(kind))
+            judged = _judged(budget, kind, wanted.of(kind))
             if judged.answer == "no":
                 return judged
             if answer.answer == "yes":
@@ -138,13 +138,13 @@ def may_spend(purses: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
     return answer
 
 
-def _judged(purse: BudgetUse, kind: Kind, wanted: int) -> MaySpend:
-    ceiling = purse.ceilings.of(kind)
+def _judged(budget: BudgetUse, kind: Kind, wanted: int) -> MaySpend:
+    ceiling = budget.ceilings.of(kind)
     # What costs nothing of this kind is not stopped by it: a subscription has no dollars to run out of.
     if ceiling is None or not wanted:
         return YES
-    spent, reserved = purse.spent.of(kind), purse.reserved.of(kind)
-    whose = purse.whose
+    spent, reserved = budget.spent.of(kind), budget.reserved.of(kind)
+    whose = budget.whose
     if spent >= ceiling:
         return MaySpend("no", f"The {whose.value} has used {_said(kind, spent, ceiling)}.", whose, kind)
     if reserved and spent + reserved + wanted > ceiling:
@@ -153,35 +153,25 @@ def _judged(purse: BudgetUse, kind: Kind, wanted: int) -> MaySpend:
     return YES
 
 
-def remaining(purse: BudgetUse) -> Ceilings:
-    """What is left after what is spent and set aside, never negative; None without a ceiling."""
-    left: list[int | None] = []
-    for kind in KINDS:
-        ceiling = purse.ceilings.of(kind)
-        taken = purse.spent.of(kind) + purse.reserved.of(kind)
-        left.append(None if ceiling is None else max(0, ceiling - taken))
-    return Ceilings(*left)
-
-
-def crossings(before: BudgetUse, after: BudgetUse, *, marks: Collection[int] = MARKS) -> tuple[Crossing, ...]:
+def crossings(before: BudgetUse, after: BudgetUse) -> tuple[Crossing, ...]:
     """A ceiling warns once at each mark, by what is really spent: reservations may be released."""
     found = []
     for kind in KINDS:
         limit = after.ceilings.of(kind)
         old = Budget(spent=before.spent.of(kind), limit=limit)
         new = Budget(spent=after.spent.of(kind), limit=limit)
-        found += [Crossing(after.whose, kind, mark) for mark in (marks_crossed(old, new, marks=marks) if limit else ())]
+        found += [Crossing(after.whose, kind, mark) for mark in (marks_crossed(old, new) if limit else ())]
     return tuple(found)
 
 
-def estimated_tokens(body_bytes: int, *, counted: int | None = None) -> int:
-    """Estimate the input of a request before it is sent: as counted, or one token per four bytes, at least one."""
-    return counted if counted is not None else max(1, -(-body_bytes // BYTES_PER_TOKEN))
+def estimated_tokens(body_bytes: int) -> int:
+    """Estimate the input of a request before it is sent: one token per four bytes, at least one."""
+    return max(1, -(-body_bytes // BYTES_PER_TOKEN))
 
 
-def expected_output(asked: int | None, answers: int = 1, *, usual: int = USUAL_OUTPUT) -> int:
+def expected_output(asked: int | None, answers: int = 1) -> int:
     """Estimate the output of a request: all it asked for, or the usual amount, for each answer it wants."""
-    return (asked if asked is not None and asked > 0 else usual) * max(1, answers)
+    return (asked if asked is not None and asked > 0 else USUAL_OUTPUT) * max(1, answers)
 
 
 def _said(kind: Kind, spent: int, ceiling: int) -> str:

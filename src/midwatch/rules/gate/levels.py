@@ -56,7 +56,6 @@ def may_set(
     *,
     price: Price = USUAL_PRICE,
     forced_because: str = "",
-    signed: bool = False,
 ) -> Raise:
     """A level is earned by rounds watched and clean nights, or forced by a person who says why."""
     if wanted.rank <= current.rank:
@@ -64,8 +63,6 @@ def may_set(
     missing = _missing(current, wanted, record, price)
     if not missing:
         return Raise(allowed=True, reasons=(reason("level.earned", level=wanted),))
-    if signed:
-        return Raise(allowed=True, forced=True, reasons=(reason("level.signed", level=wanted), *missing))
     if forced_because.strip():
         forced = reason("level.forced", level=wanted, because=forced_because.strip())
         return Raise(allowed=True, forced=True, reasons=(forced, *missing))

@@ -16,9 +16,9 @@ from midwatch.terms.records import JobRow
 def within_ceilings(entries: Sequence[Entry], records: RecordsSeen) -> Found:
     """What is spent and set aside exceeds no ceiling by more than one request for each job that pays from it."""
     largest = _largest(entries, records.held)
-    for name, purse, jobs in _purses(records):
+    for name, budget, jobs in _budgets(records):
         for kind in KINDS:
-            ceiling, taken = purse.ceilings.of(kind), purse.spent.of(kind) + purse.reserved.of(kind)
+            ceiling, taken = budget.ceilings.of(kind), budget.spent.of(kind) + budget.reserved.of(kind)
             leave = sum(largest.get(job, NOTHING).of(kind) for job in jobs)
             if ceiling is not None and taken > ceiling + leave:
                 said, most = amount_said(kind, taken), amount_said(kind, ceiling)
@@ -37,25 +37,25 @@ def _largest(entries: Sequence[Entry], held: Sequence[Held]) -> dict[str, Amount
     return found
 
 
-def _purses(records: RecordsSeen) -> Iterator[tuple[str, BudgetUse, list[str]]]:
+def _budgets(records: RecordsSeen) -> Iterator[tuple[str, BudgetUse, list[str]]]:
     """Give every budget with its name and the jobs that are paid from it."""
     bounds = {run.id: run.contract for run in records.runs}
     for job in records.jobs:
         if job.run in bounds:
             limit = _granted(part_of(bounds[job.run], job.project).constraints, [job])
             held = [one for one in records.held if one.job == job.id]
-            yield f"job {job.number}", _purse(Whose.JOB, limit, [job], held), [job.id]
+            yield f"job {job.number}", _budget(Whose.JOB, limit, [job], held), [job.id]
     for run in records.runs:
         jobs = [job for job in records.jobs if job.run == run.id]
         limit = _granted(bounds[run.id].constraints, jobs)
         held = [one for one in records.held if one.run == run.id]
-        yield f"run {run.id}", _purse(Whose.RUN, limit, jobs, held), [job.id for job in jobs]
+        yield f"run {run.id}", _budget(Whose.RUN, limit, jobs, held), [job.id for job in jobs]
     for night in records.sessions:
         jobs = [job for job in records.jobs if job.session == night.id]
         limits = night.orders.limits
         limit = Ceilings(usd_micros=micros(limits.usd), tokens=limits.tokens)
         held = [one for one in records.held if one.session == night.id]
-        yield f"night {night.number}", _purse(Whose.SESSION, limit, jobs, held), [job.id for job in jobs]
+        yield f"night {night.number}", _budget(Whose.SESSION, limit, jobs, held), [job.id for job in jobs]
 
 
 def _granted(bounds: Constraints, jobs: Sequence[JobRow]) -> Ceilings:
@@ -66,6 +66,6 @@ def _granted(bounds: Constraints, jobs: Sequence[JobRow]) -> Ceilings:
     )
 
 
-def _purse(whose: Whose, limit: Ceilings, jobs: Sequence[JobRow], held: Sequence[Held]) -> BudgetUse:
+def _budget(whose: Whose, limit: Ceilings, jobs: Sequence[JobRow], held: Sequence[Held]) -> BudgetUse:
     spent = sum((Amount(job.usd_micros, job.tokens, job.requests) for job in jobs), NOTHING)
     return BudgetUse(whose, limit, spent, sum((one.amount for one in held), NOTHING))

@@ -18,7 +18,6 @@ OUTCOME_WORTH: Final = {
 }
 PENALTY: Final = {FlagKind.WRONG_FACT: 0.1, FlagKind.UNSAFE: 0.3}
 MOST_PENALTY: Final = 0.5
-DEGRADED_BELOW: Final = 0.5
 LOW_VALUE_ABOVE: Final = 0.4
 LOW_VALUE_LEAST_ACTS: Final = 5
 OLD_AFTER_DAYS: Final = 2 * 365
@@ -128,11 +127,6 @@ def must_abort(acts: Sequence[ActDone]) -> Reason | None:
     if work < LOW_VALUE_LEAST_ACTS or share <= LOW_VALUE_ABOVE:
         return None
     return reason("abort.low_value", share=share, acts=work, most=LOW_VALUE_ABOVE)
-
-
-def degraded(before: float | None, after: float | None, *, hard_stop: bool = False) -> bool:
-    """A run is degraded when it scored low or a hard guardrail ended it; no score says nothing."""
-    return hard_stop or any(score is not None and score < DEGRADED_BELOW for score in (before, after))
 
 
 def weighted(parts: Iterable[tuple[float, float | None]]) -> float | None:

@@ -82,7 +82,9 @@ class ChannelSlot:
     due_at: datetime
 
 
-def first_place(tier: Tier, local: datetime, hours: Hours, purse: AttentionUse, *, brief: bool = False) -> ChannelSlot:
+def first_place(
+    tier: Tier, local: datetime, hours: Hours, attention: AttentionUse, *, brief: bool = False
+) -> ChannelSlot:
     """When a new notice goes to a channel; `hours` without quiet hours are those of a channel that keeps none."""
     quiet = hours.quiet(local)
     now = local.astimezone(UTC)
@@ -90,7 +92,7 @@ def first_place(tier: Tier, local: datetime, hours: Hours, purse: AttentionUse, 
         return ChannelSlot(Delivery.DIGEST, hours.next_digest(local) if quiet else now)
     loud = tier is Tier.URGENT and (hours.urgent_bypass or not quiet)
     heard_as = Tier.ACTION if tier is Tier.URGENT and not loud else tier
-    delivery = route(heard_as, quiet=quiet, sent_today=purse.sent_today, budget=purse.budget)
+    delivery = route(heard_as, quiet=quiet, sent_today=attention.sent_today, budget=attention.budget)
     if delivery is Delivery.BATCH:
         later = local.astimezone(UTC) + hours.batch
         there = later.astimezone(local.tzinfo)
@@ -109,7 +111,7 @@ class Sorted:
     """Whether the message is one of the day's budget; one with the digest in it is not."""
 
 
-def sort_out(rows: Sequence[DeliveryRow], local: datetime, hours: Hours, purse: AttentionUse) -> Sorted:
+def sort_out(rows: Sequence[DeliveryRow], local: datetime, hours: Hours, attention: AttentionUse) -> Sorted:
     """Look at all that waits for a channel: what is due goes in one message, with what waits for company."""
     now, quiet = local.astimezone(UTC), hours.quiet(local)
     due = [row for row in rows if row.due_at <= now]
@@ -119,7 +121,7 @@ def sort_out(rows: Sequence[DeliveryRow], local: datetime, hours: Hours, purse: 
         place = ChannelSlot(Delivery.AFTER_QUIET, hours.quiet_over(local))
     else:
         place = ChannelSlot(Delivery.DIGEST, hours.next_digest(local))
-    held = bool(ordinary) and (quiet or (purse.empty and not free))
+    held = bool(ordinary) and (quiet or (attention.empty and not free))
     go = [*free, *([] if held else ordinary)]
     if go:
         go += [row for row in rows if row not in due and _rides(row)]

@@ -42,15 +42,11 @@ class SqlHistory:
         wanted = sorted(set(seqs))
         return await self._read(sa.select(journal).where(journal.c.seq.in_(wanted))) if wanted else ()
 
-    async def window(
-        self, *, after: int = 0, upto: int | None = None, limit: int = 1000, kinds: Collection[str] = ()
-    ) -> tuple[Entry, ...]:
+    async def window(self, *, after: int = 0, upto: int | None = None, limit: int = 1000) -> tuple[Entry, ...]:
         """Read entries in order from one place to another, at most so many."""
         query = sa.select(journal).where(journal.c.seq > after)
         if upto is not None:
             query = query.where(journal.c.seq <= upto)
-        if kinds:
-            query = query.where(journal.c.kind.in_(kinds))
         return await self._read(query.limit(limit))
 
     async def about(

@@ -84,7 +84,7 @@ class SqlLedger:
         """Which marks this request reaches; its entry books it and releases what was set aside."""
 
         def reached(tx: sa.Connection) -> tuple[Crossing, ...]:
-            before = _purses(tx, self._owners(_payers(tx, reservation.wish)))
+            before = _budgets(tx, self._owners(_payers(tx, reservation.wish)))
             after = [BudgetUse(one.whose, one.ceilings, one.spent + used, one.reserved) for one in before]
             pairs = zip(before, after, strict=True)
             return tuple(found for old, new in pairs for found in crossings(old, new))
@@ -116,9 +116,9 @@ class SqlLedger:
         owners = self._owners(_payers(tx, wish))
         if not owners.burn.allowed:
             return Refusal(owners.burn.why, then=_from(owners.burn), until=owners.burn.until)
-        judged = may_spend(_purses(tx, owners), wish.wanted)
+        judged = may_spend(_budgets(tx, owners), wish.wanted)
         if judged.answer == "wait" and self._forget(tx):  # a worker may have died since this one began
-            judged = may_spend(_purses(tx, owners), wish.wanted)
+            judged = may_spend(_budgets(tx, owners), wish.wanted)
         if judged.answer != "yes":
             return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
         reservation = Reservation(self._ids.new("rsv"), wish)
@@ -174,7 +174,7 @@ _SPENT: Final = _sums(jobs, "id")
 _RESERVED: Final = _sums(reservations, "job")
 
 
-def _purses(tx: sa.Connection, owners: Owners) -> list[BudgetUse]:
+def _budgets(tx: sa.Connection, owners: Owners) -> list[BudgetUse]:
     spent, reserved = _summed(tx, _SPENT, owners), _summed(tx, _RESERVED, owners)
     return [BudgetUse(whose, owners.ceilings.get(whose, Ceilings()), spent[whose], reserved[whose]) for whose in Whose]
 

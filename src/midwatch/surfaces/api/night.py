@@ -16,7 +16,6 @@ from midwatch.terms.records import (
 from midwatch.terms.term import Term
 
 router = APIRouter()
-LONGEST_WAIT = 25.0
 
 
 class OrdersText(Term):

@@ -45,7 +45,7 @@ async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
         row = await looks.begin_alone(house.evening, new.project, by=person)
     else:
         row = await looks.begin(house.evening, by=person, to_sign=new.to_sign, anyway=new.anyway)
-    return await preflights.told(house, row)
+    return await preflights.preflight_answer(house, row)
 
 
 @router.get("/preflight", dependencies=[Reads], response_model=PreflightAnswer)
@@ -54,7 +54,7 @@ async def last(house: TheHouse) -> Shown:
     row, _ = await looks.standing(house.evening)
     if row is None:
         raise Unknown("No preflight for these orders yet.", hint="Run one: midwatch preflight")
-    return await preflights.told(house, row)
+    return await preflights.preflight_answer(house, row)
 
 
 @router.get("/preflight/{name}", dependencies=[Reads], response_model=PreflightAnswer)

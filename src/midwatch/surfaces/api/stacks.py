@@ -1,17 +1,14 @@
 """Routes about stacks: list, show, check again, merge, undo."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from midwatch.errors import Unknown
 from midwatch.morning import build_stack, merge_stack
 from midwatch.surfaces.api.access import Operates, Person, TheHouse
-from midwatch.surfaces.queries.stacks import StackAnswer, told
+from midwatch.surfaces.queries.stacks import StackAnswer, stack_answer
 from midwatch.terms.term import Term
 
 router = APIRouter()
-Project = Annotated[str, Query(description="A project's name or id; any by default.")]
 
 
 class Wanted(Term):
@@ -25,16 +22,16 @@ async def make(house: TheHouse, person: Person, wanted: Wanted) -> StackAnswer:
     """Start a merge check of a project's open branches; it runs in the background."""
     if not wanted.project.strip():
         raise Unknown("No project is named.", hint="List them: midwatch project")
-    return await told(house, await build_stack.begin_again(house.morning, wanted.project, by=person))
+    return await stack_answer(house, await build_stack.begin_again(house.morning, wanted.project, by=person))
 
 
 @router.post("/stacks/{name}/merge", dependencies=[Operates])
 async def merge(house: TheHouse, person: Person, name: str) -> StackAnswer:
     """Merge the verified order as one, or post it on the forge's pull requests; only a person may."""
-    return await told(house, await merge_stack.take(house.morning, name, by=person))
+    return await stack_answer(house, await merge_stack.take(house.morning, name, by=person))
 
 
 @router.post("/stacks/{name}/undo", dependencies=[Operates])
 async def undo(house: TheHouse, person: Person, name: str) -> StackAnswer:
     """Undo a merged stack, if its branch has not moved since."""
-    return await told(house, await merge_stack.undo(house.morning, name, by=person))
+    return await stack_answer(house, await merge_stack.undo(house.morning, name, by=person))

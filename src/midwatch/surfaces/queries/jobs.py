@@ -133,7 +133,7 @@ async def job_errands(house: ReadSide, name: str) -> list[ErrandDone]:
     return list(await story_of(house, await house.records.get(JobRow, name)))
 
 
-@READS.at("/jobs/{name}/told/{epoch}")
+@READS.at("/jobs/{name}/prompts/{epoch}")
 async def job_prompt(house: ReadSide, name: str, epoch: Epoch) -> PlainText:
     """Read the full prompt of one agent run."""
     return PlainText(await prompt_of(house, await house.records.get(JobRow, name), epoch))

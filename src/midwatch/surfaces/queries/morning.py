@@ -60,7 +60,7 @@ class PromptWords(PromptUsed):
 class ReplayRow(Row):
     """One entry as a reader sees it, with the prompt of an agent that began."""
 
-    told: PromptWords | None = None
+    prompt: PromptWords | None = None
 
 
 @READS.at("/morning")
@@ -109,8 +109,8 @@ async def _with_words(house: ReadSide, row: Row | Gap) -> ReplayRow | Gap:
     """Add the full prompt of an agent to the entry it began with."""
     if isinstance(row, Gap):
         return row
-    result = row.told and PromptWords(**fields(row.told), text=await prompt_text(house, row.told.prompt_blob))
-    return ReplayRow(**fields(row) | {"told": result})
+    result = row.prompt and PromptWords(**fields(row.prompt), text=await prompt_text(house, row.prompt.prompt_blob))
+    return ReplayRow(**fields(row) | {"prompt": result})
 
 
 @READS.at("/why/{name}")

@@ -6,11 +6,11 @@ from typing import Any
 
 from midwatch.compose.house import House
 from midwatch.evening import preflight
+from midwatch.surfaces.queries.reads import LONGEST_WAIT
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.records import PreflightLineRow, PreflightRow
 from midwatch.views.pages.preflight import PreflightShown, preflight_shown
 
-LONGEST_WAIT = 25.0
 Shown = dict[str, Any]
 
 
@@ -18,7 +18,7 @@ async def whole(house: House, row: PreflightRow) -> PreflightShown:
     return preflight_shown(row, await house.records.find(PreflightLineRow, preflight=row.id))
 
 
-async def told(house: House, row: PreflightRow) -> Shown:
+async def preflight_answer(house: House, row: PreflightRow) -> Shown:
     """Return one as JSON, and whether the orders may be signed on it."""
     shown = (await whole(house, row)).model_dump(mode="json")
     ended = row.ended_at.isoformat() if row.ended_at else None
@@ -35,7 +35,7 @@ async def after(house: House, name: str, seen: int, wait: float) -> Shown:
                 async for _ in house.journal.tail(after=head):
                     if await _news(house, name, seen):
                         break
-    return await told(house, await house.records.get(PreflightRow, name))
+    return await preflight_answer(house, await house.records.get(PreflightRow, name))
 
 
 async def _news(house: House, name: str, seen: int) -> bool:

@@ -39,7 +39,7 @@ async def in_words(house: ReadSide, row: StackRow) -> StackShown:
     return stack_shown(row, projects[0].name if projects else row.project, elsewhere=elsewhere)
 
 
-async def told(house: ReadSide, row: StackRow) -> StackAnswer:
+async def stack_answer(house: ReadSide, row: StackRow) -> StackAnswer:
     """Return a stack with its words."""
     words = await in_words(house, row)
     said = {one.number: one.why for one in words.out}
@@ -57,16 +57,16 @@ async def told(house: ReadSide, row: StackRow) -> StackAnswer:
 async def stacks(house: ReadSide, page: Page, project: ProjectName = "") -> list[StackAnswer]:
     """List the stacks, oldest first."""
     wanted = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
-    return [await told(house, row) for row in page.of(await house.records.find(StackRow, **wanted))]
+    return [await stack_answer(house, row) for row in page.of(await house.records.find(StackRow, **wanted))]
 
 
 @READS.at("/stacks/newest")
 async def newest(house: ReadSide, project: ProjectName = "") -> StackAnswer:
     """Show the newest stack of a project; without a name, of the only project that has one."""
-    return await told(house, await merge_stack.newest(house.records, project))
+    return await stack_answer(house, await merge_stack.newest(house.records, project))
 
 
 @READS.at("/stacks/{name}")
 async def stack(house: ReadSide, name: str) -> StackAnswer:
     """Show one stack: its order, what is left out and why, what the checks said."""
-    return await told(house, await house.records.get(StackRow, name))
+    return await stack_answer(house, await house.records.get(StackRow, name))

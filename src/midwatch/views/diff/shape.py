@@ -14,13 +14,6 @@ LEAST_ALIKE = 0.4
 """Lines less similar than this are two lines, not one that changed."""
 
 
-class DiffRow(Term):
-    """One row side by side; None where the other side has nothing."""
-
-    left: DiffLine | None
-    right: DiffLine | None
-
-
 class DiffFolder(Term):
     """A folder of the file tree; one with a single folder inside is folded into its name."""
 
@@ -50,22 +43,6 @@ def stretches(hunk: Hunk) -> Iterator[tuple[DiffLine, ...]]:
         run.append(line)
     if run:
         yield tuple(run)
-
-
-def pairs(hunk: Hunk) -> tuple[DiffRow, ...]:
-    """Put old and new side by side, line for line within each stretch of change."""
-    rows: list[DiffRow] = []
-    for stretch in stretches(hunk):
-        if stretch[0].kind is LineKind.SAME:
-            rows += [DiffRow(left=line, right=line) for line in stretch]
-            continue
-        left = [line for line in stretch if line.kind is LineKind.REMOVED]
-        right = [line for line in stretch if line.kind is LineKind.ADDED]
-        for at in range(max(len(left), len(right))):
-            rows.append(
-                DiffRow(left=left[at] if at < len(left) else None, right=right[at] if at < len(right) else None)
-            )
-    return tuple(rows)
 
 
 def touched(old: str, new: str) -> tuple[LineSpan, LineSpan]:

@@ -26,18 +26,18 @@ from midwatch.views.text.plain import clean
 
 __all__ = ["Phase", "Tag", "describe", "phase_of", "sse_type", "tags_of"]
 
-NOBODY = Names()
+NO_NAMES = Names()
 LONGEST = 480
 
 
-def describe(event: Event, names: Names = NOBODY) -> str:
+def describe(event: Event, names: Names = NO_NAMES) -> str:
     """Describe an event in one line; with `names`, jobs, asks and projects get their names."""
     if isinstance(event, ProjectEvent):
-        line = house.told(event, names)
+        line = house.sentence(event, names)
     elif isinstance(event, SessionEvent):
-        line = session.told(event, names)
+        line = session.sentence(event, names)
     elif isinstance(event, MorningEvent):
-        line = morning.told(event, names)
+        line = morning.sentence(event, names)
     elif isinstance(event, JobEvent | WorkshopEvent | CrewEvent | SignalEvent):
         line = _of_work(event, names)
     else:
@@ -48,24 +48,24 @@ def describe(event: Event, names: Names = NOBODY) -> str:
 def _of_work(event: JobEvent | WorkshopEvent | CrewEvent | SignalEvent, names: Names) -> str:
     """Describe what happened to the work, and what an agent did, reached and reported."""
     if isinstance(event, JobEvent):
-        return jobs.told(event, names)
+        return jobs.sentence(event, names)
     if isinstance(event, WorkshopEvent):
-        return crew.workshop_told(event, names)
+        return crew.workshop_sentence(event, names)
     if isinstance(event, CrewEvent):
-        return crew.told(event, names)
+        return crew.sentence(event, names)
     if isinstance(event, SignalEvent):
-        return crew.signal_told(event, names)
+        return crew.signal_sentence(event, names)
     assert_never(event)
 
 
 def _around(event: PeopleEvent | NoticeEvent | BoxEvent | PreflightEvent, names: Names) -> str:
     """Describe what happened around the work: logins, time boxes, notices, setup."""
     if isinstance(event, PeopleEvent):
-        return house.person_told(event)
+        return house.person_sentence(event)
     if isinstance(event, BoxEvent):
-        return jobs.box_told(event, names)
+        return jobs.box_sentence(event, names)
     if isinstance(event, NoticeEvent):
-        return session.notice_told(event, names)
+        return session.notice_sentence(event, names)
     if isinstance(event, PreflightEvent):
-        return house.preflight_told(event)
+        return house.preflight_sentence(event)
     assert_never(event)

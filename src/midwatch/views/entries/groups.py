@@ -29,16 +29,6 @@ Course = (
 )
 """The course of a session."""
 
-Thinking = (
-    session.RoundCalled
-    | session.RoundPlanned
-    | session.CouncilSpoke
-    | session.ActJudged
-    | session.ActEnded
-    | session.RoundEnded
-)
-"""The loop."""
-
 Asking = session.AskOpened | session.AskAnswered | session.AskExpired | session.AskWithdrawn
 """Asks and notices."""
 

@@ -37,7 +37,7 @@ class Row(Term):
     actor: str
     because: tuple[int, ...] = ()
     tags: tuple[Tag, ...] = ()
-    told: PromptUsed | None = None
+    prompt: PromptUsed | None = None
     """The agent's prompt, on the entry where the agent began."""
 
 
@@ -94,7 +94,7 @@ def _row(entry: Entry, names: Names, marks: frozenset[Tag]) -> Row:
         actor=clean(entry.actor, 60),
         because=entry.because,
         tags=tuple(sorted(marks)),
-        told=prompt_used(entry.event),
+        prompt=prompt_used(entry.event),
     )
 
 

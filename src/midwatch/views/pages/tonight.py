@@ -103,13 +103,13 @@ def _held_by_paths(facts: SheetFacts) -> tuple[str, ...]:
 
 def _end(orders: Orders) -> str:
     limits = orders.limits
-    purse = dollars(micros(limits.usd)) if limits.usd else ""
+    money = dollars(micros(limits.usd)) if limits.usd else ""
     tokens = counted(limits.tokens, "token").replace(str(limits.tokens), f"{limits.tokens:,}") if limits.tokens else ""
     ends = [
         span(limits.minutes),
         counted(limits.rounds, "round"),
         tokens,
-        purse,
+        money,
         "the time named under Until" if orders.until else "",
     ]
     return _either([one for one in ends if one])

@@ -26,7 +26,6 @@ class Names(Term):
     projects: dict[str, str] = Field(default_factory=dict)
     things: dict[str, str] = Field(default_factory=dict)
     sessions: dict[str, str] = Field(default_factory=dict)
-    counts: dict[str, int] = Field(default_factory=dict)
 
     def of(self, name: str, otherwise: str) -> str:
         """Return a thing's short name; without one, a plain word, since ids mean nothing to a reader."""
@@ -34,10 +33,6 @@ class Names(Term):
 
     def project(self, name: str) -> str:
         return self.projects.get(name, "a project")
-
-    def count(self, noun: str) -> int:
-        """How many there were of a kind; also the number of the newest."""
-        return self.counts.get(noun, 0)
 
 
 def named(found: Iterable[Called], before: Names | None = None) -> Names:

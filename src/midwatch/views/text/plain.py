@@ -69,9 +69,9 @@ def _is_simple(text: str) -> bool:
     return text.isascii() and text.isprintable()
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def counted(number: int, noun: str) -> str:
     """Write a count, with the noun in the right form."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number} {noun if number == 1 else noun + 's'}"
 
 
 def spaced(code: str) -> str:

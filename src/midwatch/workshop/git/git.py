@@ -123,11 +123,11 @@ class Git:
         """Make a runner whose processes keep this file open, so that a lock stays held if they outlive the server."""
         return replace(self, hold=(*self.hold, descriptor))
 
-    def bounded(self, bounds: Bounds | None = None) -> "Git":
+    def bounded(self) -> "Git":
         """Make a runner for objects that an attacker may have made."""
         # Files above the threshold are streamed, never held in memory whole.
         calm = (("core.bigFileThreshold", "8m"), ("pack.threads", "1"), ("pack.windowMemory", "64m"))
-        return replace(self, bounds=bounds or Bounds(), settings=(*self.settings, *calm))
+        return replace(self, bounds=Bounds(), settings=(*self.settings, *calm))
 
     def alone(self) -> "Git":
         """Make a runner that reaches no other repository: a partial clone would fetch, which writes to it."""

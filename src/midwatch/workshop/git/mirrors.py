@@ -105,10 +105,9 @@ class GitMirrors:
             raise Unknown(f"The project has no branch {branch!r}.", hint="Name a branch that exists, or refresh first.")
         return out.decode().strip()
 
-    async def diff(self, project: str, base: str, head: str, *, stat: bool = False) -> str:
+    async def diff(self, project: str, base: str, head: str) -> str:
         """Show what changed between two commits, every file as text."""
-        form = ("--stat=120",) if stat else ("--patch",)
-        asked = ("diff", *form, *history.AS_TEXT, sha(base), sha(head), "--")
+        asked = ("diff", "--patch", *history.AS_TEXT, sha(base), sha(head), "--")
         # Byte for byte: a patch that lost its last line end, or blank context, does not apply.
         return (await self.git.run(self._existing(project), *asked)).decode(errors="replace")
 

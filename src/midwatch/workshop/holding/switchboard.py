@@ -26,7 +26,7 @@ class HolderCaller:
         self.line = line
         self.heard = bytearray()
         self.follows = False
-        self.told = b""
+        self.reported = b""
         self.unsent = b""
 
 
@@ -43,8 +43,8 @@ class Switchboard:
     def tick(self, progress: bytes) -> None:
         """Send every follower the size of the streams; a slow one gets only the newest later."""
         for caller in list(self._callers.values()):
-            if caller.follows and not caller.unsent and caller.told != progress:
-                caller.told = progress
+            if caller.follows and not caller.unsent and caller.reported != progress:
+                caller.reported = progress
                 self._send(caller, progress)
 
     def close(self) -> None:

@@ -50,12 +50,6 @@ def _numbers() -> Iterator[int]:
             yield int(name)
 
 
-def everyone() -> list[FoundProcess]:
-    """List every living process that is visible."""
-    started = [(pid, start_time(pid)) for pid in _numbers()]
-    return [FoundProcess(pid, start) for pid, start in started if start is not None]
-
-
 def descendants(root: int) -> list[FoundProcess]:
     """List every living process below this one."""
     children: dict[int, list[FoundProcess]] = {}

@@ -61,7 +61,7 @@ async def living(home: Path, job: str) -> HeldProgram | None:
     return found if isinstance(found, HeldProgram) else None
 
 
-async def seated(home: Path, job: str, epoch: int) -> HeldProgram | None:
+async def interactive_program(home: Path, job: str, epoch: int) -> HeldProgram | None:
     """Find the program a person types into in an interactive job; every viewer uses its newest epoch."""
     place = home / "held" / part(job)
     if not await asyncio.to_thread(_begun, place):

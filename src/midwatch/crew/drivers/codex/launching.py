@@ -33,7 +33,7 @@ QUIET = {
 
 KEY = "MIDWATCH_MODEL_KEY"
 ACCOUNT = "midwatch"
-NOBODY = "eyJhbGciOiJub25lIn0.{}.bm9uZQ"
+UNSIGNED = "eyJhbGciOiJub25lIn0.{}.bm9uZQ"
 
 
 def launch(brief: AgentBrief, program: str) -> Launch:
@@ -98,7 +98,7 @@ def credentials(brief: AgentBrief) -> tuple[Mapping[str, str], Mapping[str, str]
 def _account(placeholder: str) -> str:
     """Write a fake login: its token is our placeholder, and it never expires."""
     tokens = {
-        "id_token": NOBODY.format("eyJlbWFpbCI6Im1pZHdhdGNoQGV4YW1wbGUuaW52YWxpZCJ9"),
+        "id_token": UNSIGNED.format("eyJlbWFpbCI6Im1pZHdhdGNoQGV4YW1wbGUuaW52YWxpZCJ9"),
         "access_token": placeholder,
         "refresh_token": "",
         "account_id": ACCOUNT,

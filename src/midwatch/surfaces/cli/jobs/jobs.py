@@ -94,7 +94,7 @@ def _show_answer(job: dict[str, Any], errand: dict[str, Any], *, prompts: bool) 
     by = f"Prompt: template {errand['template']} ({errand['template_version']})"
     line(f"{by}:" if prompts else f"{by}. Full text: midwatch job show {job['number']} --prompts")
     if prompts:
-        exactly(client.get(f"/jobs/{job['id']}/told/{errand['epoch']}"), indent="  | ")
+        exactly(client.get(f"/jobs/{job['id']}/prompts/{errand['epoch']}"), indent="  | ")
 
 
 def _show_call(call: dict[str, Any], *, over: bool) -> None:

@@ -34,7 +34,7 @@ def attach_living(row: dict[str, Any]) -> bool:
 async def _attach_living(row: dict[str, Any]) -> bool:
     held = await shells.living(client.home(), row["id"])
     if held is None and row["by_hand"] and row["stage"] == "execute":
-        held = await shells.seated(client.home(), row["id"], row["epoch"])
+        held = await shells.interactive_program(client.home(), row["id"], row["epoch"])
     if held is not None:
         await _stay(held, row["number"])
     return held is not None
@@ -46,7 +46,7 @@ def sit(row: dict[str, Any]) -> bool:
 
 
 async def _sit(row: dict[str, Any]) -> bool:
-    held = await shells.seated(client.home(), row["id"], row["epoch"])
+    held = await shells.interactive_program(client.home(), row["id"], row["epoch"])
     if held is None:
         return False
     with raw():

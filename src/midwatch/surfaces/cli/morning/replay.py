@@ -78,8 +78,8 @@ def _show_row(row: dict[str, Any], today: str, *, prompts: bool) -> str:
         today = day(row["at"])
         head(today)
     line(row["text"], first=f"{clock(row['at'])}  {row['seq']:>5}  {row['phase']:<8} ")
-    if row["told"]:
-        _show_answer(row["told"], prompts=prompts)
+    if row["prompt"]:
+        _show_answer(row["prompt"], prompts=prompts)
     return today
 
 

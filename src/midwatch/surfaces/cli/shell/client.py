@@ -17,7 +17,7 @@ from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
 from midwatch.views.text.plain import harmless
 
 API = "/api/v1"
-NOBODY = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
+NO_SERVER = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
 """The errors that mean that no server is at the socket."""
 
 
@@ -97,7 +97,7 @@ def read(path: str, **query: Any) -> ApiAnswer:
 def _page(target: str, *, offline: bool = True) -> ApiAnswer:
     try:
         status, headers, body = _over_socket("GET", target, None, 60)
-    except NOBODY as error:
+    except NO_SERVER as error:
         if not offline:
             raise errors.Unavailable(
                 "Midwatch stopped; what it was doing resumes at the next start.", hint="Start it: midwatch up --detach"
@@ -121,7 +121,7 @@ def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
             "Midwatch ended before it answered; this may have been done or not.",
             hint="Start it and look before you try again: midwatch up --detach",
         ) from None
-    except NOBODY:
+    except NO_SERVER:
         raise errors.Unavailable("Midwatch is not running.", hint="Start it: midwatch up --detach") from None
     except (OSError, http.client.HTTPException) as error:
         raise _unanswered(error) from error

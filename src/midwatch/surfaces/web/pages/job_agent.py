@@ -38,11 +38,11 @@ class ErrandShown(Term):
     left_out: int
 
 
-@router.get("/jobs/{name}/told/{epoch}", dependencies=[Reads])
-async def told(house: TheHouse, name: str, epoch: Annotated[int, Path(ge=0, le=2**31)]) -> HTMLResponse:
+@router.get("/jobs/{name}/prompts/{epoch}", dependencies=[Reads])
+async def prompt(house: TheHouse, name: str, epoch: Annotated[int, Path(ge=0, le=2**31)]) -> HTMLResponse:
     """Show the prompt of an agent; the page requests it when it is unfolded."""
     row = await house.records.get(JobRow, name)
-    return HTMLResponse(fragment("_told.html", text=await prompt_of(house, row, epoch)))
+    return HTMLResponse(fragment("_prompt.html", text=await prompt_of(house, row, epoch)))
 
 
 async def errands(house: House, row: JobRow) -> tuple[ErrandShown, ...]:

@@ -61,7 +61,7 @@ async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
     prompt = prompt_used(asked.event)
     words = await prompt_text(house, prompt.prompt_blob) if prompt else ""
     shown: dict[str, Any] = {"prompt": prompt, "words": words, "exactly": _exactly(asked.event)}
-    return page(request, "why.html", here="Live", told=result, at=asked.at, actor=clean(asked.actor, 60), **shown)
+    return page(request, "why.html", here="Live", entry=result, at=asked.at, actor=clean(asked.actor, 60), **shown)
 
 
 def _exactly(event: Event) -> str:

@@ -48,7 +48,7 @@ class Site:
 @cache
 def _pages_and_api() -> FastAPI:
     app = FastAPI(title="Midwatch", version="1", docs_url=None, redoc_url=None, default_response_class=AsciiJson)
-    fit(app, told)
+    fit(app, error_page)
     for part in (login, tonight, live, morning, feed):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(directory=STATIC))
@@ -58,7 +58,7 @@ def _pages_and_api() -> FastAPI:
     return app
 
 
-def told(request: Request, error: MidwatchError) -> Response:
+def error_page(request: Request, error: MidwatchError) -> Response:
     """Return an error in the reader's form: JSON for a program, a page, or a part of a page."""
     if request.url.path.startswith(PREFIX) or "text/html" not in request.headers.get("accept", "text/html"):
         return AsciiJson(problem(error), status_code=error.status)

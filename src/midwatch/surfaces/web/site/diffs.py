@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Literal
 
 from markupsafe import Markup, escape
 
@@ -43,7 +42,7 @@ class FileShown(Term):
     body: str
 
 
-def diff_html(text: str, *, layout: Literal["unified", "split"] = "unified", command: str = "git diff") -> Markup:
+def diff_html(text: str, *, command: str = "git diff") -> Markup:
     """Show a full diff; a file that is too long is named, with the command that prints it."""
     diff = parse(text)
     key = hashlib.blake2s(text.encode("utf-8", "replace"), digest_size=5).hexdigest()
@@ -59,7 +58,6 @@ def diff_html(text: str, *, layout: Literal["unified", "split"] = "unified", com
         .render(
             files=files,
             tree=_tree(tree(diff.files), files),
-            split=layout == "split",
             added=sum(file.added for file in diff.files),
             removed=sum(file.removed for file in diff.files),
             left_out=sum(one.left_out for one in files),

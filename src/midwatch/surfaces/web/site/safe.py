@@ -51,12 +51,6 @@ def markdown(text: str) -> Markup:
     )
 
 
-def address(text: str) -> str:
-    """Return a web or mail address if it may be linked to, else nothing."""
-    bare = harmless(text).strip()
-    return bare if _may_link(bare) else ""
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= MOST else f"{text[:MOST]}\n… {len(text) - MOST} more characters are not shown."
 

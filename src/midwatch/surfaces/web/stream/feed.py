@@ -56,7 +56,7 @@ class Feed:
         self._open: set[Reader] = set()
         self._readers: set[Reader] = set()
         """The open readers that are caught up and receive each batch."""
-        self._told = self._known = 0
+        self._sent = self._known = 0
         self._pending: list[Entry] = []
         self._closed = False
         self._wanted, self._deserted, self._ready, self._wake_up, self._turn = (asyncio.Event() for _ in range(5))
@@ -109,7 +109,7 @@ class Feed:
     async def _begin(self) -> None:
         if not self._readers:  # a reader that is connected already must not lose what came in between
             self._reach(await self._head())
-        self._known = self._told
+        self._known = self._sent
         self._pending.clear()
         self._ready.set()
 
@@ -154,7 +154,7 @@ class Feed:
             self._send_round(self._open)
 
     def _reach(self, seq: int) -> None:
-        self._told = seq
+        self._sent = seq
         turn, self._turn = self._turn, asyncio.Event()
         turn.set()
 
@@ -177,15 +177,15 @@ class Feed:
             self._send_round(reader for reader in self._open if reader.since < longest)
 
     async def _place(self, after: int | None) -> int:
-        if after is None or (after > self._told and after > await self._head()):
-            return self._told  # a number the journal never assigned belongs to another database
-        while after > self._told and not self._closed:
+        if after is None or (after > self._sent and after > await self._head()):
+            return self._sent  # a number the journal never assigned belongs to another database
+        while after > self._sent and not self._closed:
             await self._turn.wait()  # its page was read a moment before its entries were sent
         return after
 
     async def _catch_up(self, reader: Reader, place: int, say: Say) -> None:
         while not reader.over:
-            upto = self._told
+            upto = self._sent
             if place >= upto:
                 self._readers.add(reader)  # nothing was awaited since the check: no gap, no duplicate
                 return

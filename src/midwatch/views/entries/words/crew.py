@@ -11,7 +11,7 @@ from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
 
 
-def told(event: ev.CrewEvent, names: Names) -> str:
+def sentence(event: ev.CrewEvent, names: Names) -> str:
     if isinstance(event, ev.FuelRead):
         return _fuel(event)
     called = names.of(event.job, "the job")
@@ -55,7 +55,7 @@ SAYS = {SignalKind.NEEDS_INPUT: "asks", SignalKind.ERROR: "has trouble", SignalK
 PASSED = {"turn": "in its next turn", "file": "in a file", "prompt": "in its prompt", "call": "with a tool call"}
 
 
-def signal_told(event: SignalEvent, names: Names) -> str:
+def signal_sentence(event: SignalEvent, names: Names) -> str:
     """Describe what an agent reported, or what was sent to it."""
     called = names.of(event.job, "the job")
     name = called[0].upper() + called[1:]
@@ -79,7 +79,7 @@ def signal_told(event: SignalEvent, names: Names) -> str:
 MIB = 1024**2
 
 
-def workshop_told(event: workshop_events.WorkshopEvent, names: Names) -> str:
+def workshop_sentence(event: workshop_events.WorkshopEvent, names: Names) -> str:
     """Describe what happened around a job."""
     called = names.of(event.job, "the job")
     name = called[0].upper() + called[1:]

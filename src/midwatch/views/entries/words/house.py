@@ -11,7 +11,7 @@ from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, listed, spaced
 
 
-def told(event: ev.ProjectEvent, names: Names) -> str:
+def sentence(event: ev.ProjectEvent, names: Names) -> str:
     """Describe a change of projects, goals, work, settings or the level."""
     if isinstance(event, Standing):
         return _standing(event)
@@ -101,7 +101,7 @@ Passing = (
 WHY = {"password": "wrong name or password", "throttled": "too many attempts", "link": "the link is used up or too old"}
 
 
-def person_told(event: people_events.PeopleEvent) -> str:
+def person_sentence(event: people_events.PeopleEvent) -> str:
     """Describe a change of access, or a login."""
     if isinstance(event, Listed):
         return _listed(event)
@@ -145,7 +145,7 @@ def _passing(event: Passing) -> str:
 MARKS = {LineState.OK: "ready", LineState.LOOK: "worth a look", LineState.BAD: "not ready"}
 
 
-def preflight_told(event: PreflightEvent) -> str:
+def preflight_sentence(event: PreflightEvent) -> str:
     match event:
         case PreflightBegun(plan=plan):
             projects = listed(tuple(one.name for one in plan.projects)) or "the machine"

@@ -19,7 +19,7 @@ CHECKS = {
 }
 
 
-def told(event: ev.JobEvent, names: Names) -> str:
+def sentence(event: ev.JobEvent, names: Names) -> str:
     """Describe what happened to the work."""
     if isinstance(event, Setting):
         return _setting(event, names)
@@ -157,7 +157,7 @@ def _change(change: Change) -> str:
     return f"{counted(len(change.commits), 'commit')}, {extent}{twice}"
 
 
-def box_told(event: BoxEvent, names: Names) -> str:
+def box_sentence(event: BoxEvent, names: Names) -> str:
     """Describe what happened to a job's time box."""
     called = names.of(event.job, "the job")
     name = called[0].upper() + called[1:]

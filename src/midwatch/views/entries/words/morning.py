@@ -13,12 +13,12 @@ from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 
 
-def told(event: ev.MorningEvent, names: Names) -> str:
+def sentence(event: ev.MorningEvent, names: Names) -> str:
     """Describe the entries the morning is made of."""
     if isinstance(event, Receipts):
         return _receipts(event)
     if isinstance(event, StackEvent):
-        return stack_told(event, names)
+        return stack_sentence(event, names)
     return _reviewing(event, names)
 
 
@@ -64,7 +64,7 @@ def _review(review: Review) -> str:
     return f"{ratings}, {counted(len(review.outcomes), 'verdict')}{flags}"
 
 
-def stack_told(event: stack_events.StackEvent, names: Names) -> str:
+def stack_sentence(event: stack_events.StackEvent, names: Names) -> str:
     called = names.of(event.stack, "the stack")
     match event:
         case stack_events.StackBegun():

@@ -14,7 +14,7 @@ from midwatch.views.text.plain import clean, counted, listed, spaced
 LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the summary", Tier.LOG: "Noted"}
 
 
-def told(event: ev.SessionEvent, names: Names) -> str:
+def sentence(event: ev.SessionEvent, names: Names) -> str:
     if isinstance(event, Briefing):
         return _briefing(event, names)
     if isinstance(event, Course):
@@ -151,7 +151,7 @@ WAITS = {
 }
 
 
-def notice_told(event: NoticeEvent, names: Names) -> str:
+def notice_sentence(event: NoticeEvent, names: Names) -> str:
     """Describe what happened to a notice, or to the deadline of an ask."""
     match event:
         case NoticeRouted(delivery=delivery, channel=channel):

@@ -16,7 +16,7 @@ GIB: Final = 1 << 30
 
 _OURS_INSIDE: Final = (TREE_INSIDE, Path("/sbx"))
 _KERNEL: Final = tuple(Path(name) for name in ("/proc", "/sys", "/dev", "/run", "/var/run", "/boot"))
-_NOBODY_LENDS: Final = (Path("/etc"), *_KERNEL)
+_NEVER_LENT: Final = (Path("/etc"), *_KERNEL)
 _SYSTEM: Final = Path("/usr")
 _BY_DEFAULT: Final = SandboxSettings()
 
@@ -111,7 +111,7 @@ def _lendable(path: Path) -> None:
             f"{path} cannot be mounted: it is not an absolute path of an existing file or folder.", hint="Check it."
         )
     real = path.resolve()
-    too_much = (Path.home(), *_NOBODY_LENDS, _SYSTEM / "bin")
+    too_much = (Path.home(), *_NEVER_LENT, _SYSTEM / "bin")
     if any(place.is_relative_to(real) for place in too_much) or any(real.is_relative_to(place) for place in _KERNEL):
         raise Misuse(
             f"{path} would show far more than a job needs.", hint="Name the folder that the job needs inside it."
