@@ -7,7 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.engine.clocks import ScaledClock, SteppedClock, SystemClock
+from midwatch.engine.clocks import ScaledClock, SystemClock
+from tests.stepped_clock import SteppedClock
 from tests.store.opened import EVENING
 
 AWARE = st.datetimes(timezones=st.just(UTC), min_value=datetime(2000, 1, 1), max_value=datetime(2100, 1, 1))  # noqa: DTZ001

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from midwatch.engine.clocks import SteppedClock
 from midwatch.gateway.hello import hello
 from midwatch.gateway.hello_result import HelloOutcome, HelloResult
 from midwatch.gateway.metering import Upstream
@@ -29,6 +28,7 @@ from tests.agents.model import (
     scripted_model,
     usage_limit,
 )
+from tests.stepped_clock import SteppedClock
 
 NOW = datetime(2026, 11, 15, 3, tzinfo=UTC)
 SOON = int(NOW.timestamp()) + 3600

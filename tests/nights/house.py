@@ -9,7 +9,6 @@ from typing import Any
 
 from midwatch.compose.house import House, Parts
 from midwatch.compose.opening import open_house
-from midwatch.engine.clocks import SteppedClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
@@ -19,6 +18,7 @@ from midwatch.terms.projects import SessionState
 from midwatch.terms.records import NoticeRow, ProjectRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
 from tests.databases import place_for_home
+from tests.stepped_clock import SteppedClock
 
 EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
 FAULTS = {

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from midwatch.engine.clocks import SteppedClock
 from midwatch.store.journal import SqlJournal
 from midwatch.store.read.records import SqlRecords
 from midwatch.store.reader import DatabaseReader
@@ -15,6 +14,7 @@ from midwatch.store.rebuild import fingerprint
 from midwatch.store.schema.engines import open_sync_writer
 from midwatch.store.schema.tables import PROJECTED, journal, meta
 from midwatch.store.writer import DatabaseWriter
+from tests.stepped_clock import SteppedClock
 
 EVENING = datetime(2026, 3, 1, 21, 0, tzinfo=UTC)
 

@@ -9,19 +9,14 @@ from pathlib import Path
 
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.crew.roster import Recruit, lent_by, muster
-from midwatch.gateway.metering import PriceList, Upstream
-from midwatch.gateway.model_access import ModelProxies
-from midwatch.gateway.vault import Vault
 from midwatch.ports.agent import Agent
-from midwatch.ports.clock import Clock, Ids
-from midwatch.ports.journal import Journal
+from midwatch.ports.clock import Clock
 from midwatch.rules.budget.provider_quota import YES, MayBurn, Reading, leave_wanted, may_burn
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.rules.gate.contract import part_of
 from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
-from midwatch.store.side.ledger import Owners, Payers, SqlLedger
-from midwatch.store.writer import DatabaseWriter
+from midwatch.store.side.ledger import Owners, Payers
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
 from midwatch.terms.money import micros
@@ -98,30 +93,3 @@ class Crew:
         self.models.clear()
         self.models.update({name: one.access for name, one in ready.items() if one.access is not None})
         self.lent = tuple(map(str, lent_by(self.recruits)))
-
-
-@dataclass(frozen=True, slots=True)
-class Keepers:
-    """What every model proxy needs."""
-
-    journal: Journal
-    writer: DatabaseWriter
-    ids: Ids
-    clock: Clock
-    vault: Vault
-    settings: Callable[[], Settings]
-    worker: str
-
-
-def model_doors(keepers: Keepers, home: Path) -> ModelProxies:
-    """Build the model proxies: they share one ledger, one price list and one HTTP client."""
-    owners = owners_of(keepers.settings, keepers.clock)
-    return ModelProxies(
-        journal=keepers.journal,
-        vault=keepers.vault,
-        ledger=SqlLedger(keepers.writer, keepers.ids, owners, worker=keepers.worker),
-        prices=PriceList(),
-        upstream=Upstream(),
-        clock=keepers.clock,
-        key=house_key(home),
-    )

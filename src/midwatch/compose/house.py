@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from midwatch.brains.rules_brain import RulesBrain
 from midwatch.channels.by_apprise import AppriseOutlet
 from midwatch.channels.log import LogChannel
-from midwatch.compose.crew import Crew, Keepers, model_doors
+from midwatch.compose.crew import Crew, house_key, owners_of
 from midwatch.compose.forges import Comments, ConfiguredForges, Keyring
 from midwatch.compose.preflight import Preflights
 from midwatch.compose.read_side import ReadSide
@@ -25,6 +25,7 @@ from midwatch.errors import MidwatchError
 from midwatch.evening.accounts import Entrance
 from midwatch.evening.roles import Evening
 from midwatch.gateway.door import TracedDoor
+from midwatch.gateway.metering import PriceList, Upstream
 from midwatch.gateway.model_access import ModelProxies
 from midwatch.gateway.redaction.journal_entries import EntryRedactor
 from midwatch.gateway.redaction.redactor import Redactor
@@ -54,6 +55,7 @@ from midwatch.store.journal import SqlJournal
 from midwatch.store.rebuild import Audit, audit
 from midwatch.store.side.credentials import SqlKeys
 from midwatch.store.side.idempotency import SqlAnswers
+from midwatch.store.side.ledger import SqlLedger
 from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.agents import ModelAccess
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -126,16 +128,17 @@ class House(ReadSide):
         self.answers = SqlAnswers(self.writer, self.reader)
 
     def _model_doors(self) -> ModelProxies:
-        keepers = Keepers(
+        """They share one ledger, one price list and one HTTP client."""
+        owners = owners_of(lambda: self.loaded.settings, self.clock)
+        return ModelProxies(
             journal=self.journal,
-            writer=self.writer,
-            ids=self.ids,
-            clock=self.clock,
             vault=self.vault,
-            settings=lambda: self.loaded.settings,
-            worker=self.worker,
+            ledger=SqlLedger(self.writer, self.ids, owners, worker=self.worker),
+            prices=PriceList(),
+            upstream=Upstream(),
+            clock=self.clock,
+            key=house_key(self.home),
         )
-        return model_doors(keepers, self.home)
 
     def _evening(self) -> Evening:
         return Evening(

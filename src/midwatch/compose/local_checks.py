@@ -60,7 +60,6 @@ async def unreadable(references: Mapping[str, SecretReference]) -> dict[str, Mid
 
 
 def keep_secrets_out_of_logs(house: House, *handlers: logging.Handler) -> None:
-    """Keep every secret the redactor knows out of the log."""
     for handler in handlers:
         handler.addFilter(RedactingFilter(house.redactor))
 

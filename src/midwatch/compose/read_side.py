@@ -41,7 +41,6 @@ class ReadSide:
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
 
     async def dispose(self) -> None:
-        """Close the database."""
         await self.reader.close()
 
 

@@ -35,7 +35,6 @@ class Housekeeper:
         return await self._run(task, Plan, "plan")
 
     async def execute(self, task: Task, plan: Plan) -> Done:
-        """Carry out the approved plan."""
         return await self._run(task, Done, "execute", plan=plan.model_dump_json())
 
     async def repair(self, task: Task, base: str, failure: str) -> Done:

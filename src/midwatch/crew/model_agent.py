@@ -52,17 +52,14 @@ class ModelAgent:
         return read_plan(ended.structured, root=str(task.room.inside))
 
     async def execute(self, task: Task, plan: Plan) -> Done:
-        """Carry out the approved plan."""
         _, said = await self._run(task, replace(task.facts, plan=plan))
         return Done(summary=said, base="", head="")
 
     async def repair(self, task: Task, base: str, failure: str) -> Done:
-        """Fix what the checks found."""
         _, said = await self._run(task, replace(task.facts, failure=failure))
         return Done(summary=said, base=base, head="")
 
     def interactive_command(self, task: Task) -> tuple[tuple[str, ...], Mapping[str, str]]:
-        """Put the program's files into the room for interactive use; return its command line and environment."""
         launch = interactive_launch(self.driver, self._brief(task, ""), self._program)
         for name, content in launch.files.items():
             task.room.put(name, content)

@@ -103,7 +103,6 @@ async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by:
 
 
 async def remove_project(evening: Evening, name: str, *, by: str) -> rec.ProjectRow:
-    """Remove a project."""
     row = await evening.records.get(rec.ProjectRow, name)
     await evening.journal.record(ev.ProjectRemoved(project=row.id), actor=by)
     return row
@@ -126,7 +125,6 @@ async def set_goal(
 
 
 async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> rec.GoalRow:
-    """Close a goal as reached or dropped."""
     row = await _goal(evening, goal)
     if row.status != "open":
         raise Refused(f"The goal is {row.status} already.", hint="List them: midwatch goal")
@@ -147,7 +145,6 @@ async def _goal(evening: Evening, goal: str) -> rec.GoalRow:
 
 
 async def add_work(evening: Evening, project: str, title: str, *, by: str, priority: int = 3) -> rec.WorkRow:
-    """Add a work item."""
     row = await evening.records.get(rec.ProjectRow, project)
     added = ev.WorkAdded(item=evening.ids.new("work"), project=row.id, title=title, priority=priority)
     await evening.journal.record(added, actor=by)
@@ -157,7 +154,6 @@ async def add_work(evening: Evening, project: str, title: str, *, by: str, prior
 async def move_work(
     evening: Evening, item: str, *, by: str, status: WorkStatus | None = None, next_step: str | None = None
 ) -> rec.WorkRow:
-    """Change a work item."""
     row = await evening.records.get(rec.WorkRow, item)
     await evening.journal.record(
         ev.WorkChanged(item=row.id, status=status, next_step=next_step, why=f"by {by}"), actor=by
@@ -176,7 +172,6 @@ async def propose_settings(
 
 
 async def apply_settings(evening: Evening, name: str, *, by: str) -> rec.SettingsRow:
-    """Apply a proposal."""
     row = await _open_proposal(evening, name)
     check_changes(row.changes)
     await evening.journal.record(ev.SettingsApplied(proposal=row.id), actor=by)
@@ -184,7 +179,6 @@ async def apply_settings(evening: Evening, name: str, *, by: str) -> rec.Setting
 
 
 async def discard_settings(evening: Evening, name: str, *, by: str) -> None:
-    """Discard a proposal."""
     row = await _open_proposal(evening, name)
     await evening.journal.record(ev.SettingsDiscarded(proposal=row.id), actor=by)
 

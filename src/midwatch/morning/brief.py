@@ -19,7 +19,7 @@ from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, DeliveryState, Tier
 from midwatch.terms.money import four_digits
 from midwatch.terms.preflight import LineState
-from midwatch.terms.report import Claim, Evidence, Recommendation, ScoreParts
+from midwatch.terms.report import Recommendation, ScoreParts
 from midwatch.views.pages.preflight import signed_with
 
 
@@ -137,8 +137,8 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
 
 def score_before_review(ledger: NightRecords, run: rec.RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:
     """Score one run by the formulas, from its own records."""
-    items = [_evidence(row) for row in ledger.evidence if row.run == run.id]
-    claims = [_claim(row) for row in ledger.claims if row.run == run.id]
+    items = [row for row in ledger.evidence if row.run == run.id]
+    claims = [row for row in ledger.claims if row.run == run.id]
     mine = [one for one in recommended if one.run == run.id]
     started = {job.act for job in ledger.jobs if job.run == run.id}
     acts = [_act(act) for act in ledger.acts if act.id in started]
@@ -158,11 +158,3 @@ def _act(row: rec.ActRow) -> ActDone:
         linked=row.proposal.ordered,
         fresh=bool(row.result),
     )
-
-
-def _evidence(row: rec.EvidenceRow) -> Evidence:
-    return Evidence.model_validate(row.model_dump(include=set(Evidence.model_fields)))
-
-
-def _claim(row: rec.ClaimRow) -> Claim:
-    return Claim.model_validate(row.model_dump(include=set(Claim.model_fields)))

@@ -64,5 +64,4 @@ class SecretsSettings(SettingsSection):
     __pydantic_extra__: dict[str, Reference]
 
     def by_name(self) -> dict[str, str]:
-        """Give every reference by its name."""
         return {name: reference for name, reference in (self.__pydantic_extra__ or {}).items() if reference}

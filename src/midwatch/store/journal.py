@@ -174,7 +174,6 @@ class SqlJournal(JournalReader):
         return canonical(self._scrub(row.kind, json.loads(row.payload))) == body
 
     async def known(self, key: str) -> Entry | None:
-        """Find the entry written under this key."""
         key = clean_text(key, self._scrub)
         row = await self._reader.first(sa.select(journal).where(journal.c.key == key))
         return None if row is None else read_entry(row)

@@ -23,29 +23,18 @@ from midwatch.terms.jobs import (
 from midwatch.terms.orders import Orders
 from midwatch.terms.people import Role, Scope
 from midwatch.terms.preflight import LineState, PreflightPlan, PreflightState, What
-from midwatch.terms.projects import Flag, Horizon, SessionState, WorkKind, WorkStatus
-from midwatch.terms.report import Brief, EvidenceKind, Recommendation
+from midwatch.terms.projects import Horizon, Project, SessionState, WorkKind, WorkStatus
+from midwatch.terms.report import Assumption, Brief, Claim, Evidence, Recommendation
 from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.stack import LeftOut, StackState, StackStep, StackVerdict
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation, Level, Verdict
 
 
-class ProjectRow(Term):
+class ProjectRow(Project):
     """A registered repository."""
 
-    id: str
     number: int
-    name: str
-    path: str
-    branch: str
-    purpose: str
-    checks: tuple[str, ...]
-    setup: str
-    priority: int
-    flags: tuple[Flag, ...]
-    forge: str
-    """The forge where its pull requests are opened; empty means the one its address names."""
     removed: bool
     created_at: datetime
     updated_at: datetime
@@ -211,29 +200,6 @@ class RoundRow(Term):
     created_at: datetime
 
 
-class ActRow(Term):
-    """One proposal with its verdict and its result."""
-
-    id: str
-    number: int
-    session: str
-    round: int
-    kind: str
-    about: str
-    project: str
-    proposal: Proposal
-    facts: Facts
-    verdict: Verdict
-    state: str
-    code: str
-    """The code of the deciding reason."""
-    text: str
-    result: str
-    judged_seq: int
-    judged_at: datetime
-    ended_at: datetime | None
-
-
 class PastAct(Term):
     """An act as cooldowns and spin need it: no facts, no text."""
 
@@ -246,9 +212,20 @@ class PastAct(Term):
     project: str
     state: str
     code: str
+    """The code of the deciding reason."""
     result: str
     judged_at: datetime
     ended_at: datetime | None
+
+
+class ActRow(PastAct):
+    """One proposal with its verdict and its result."""
+
+    proposal: Proposal
+    facts: Facts
+    verdict: Verdict
+    text: str
+    judged_seq: int
 
 
 class DeliberationRow(Term):
@@ -633,33 +610,20 @@ class PreflightLineRow(Term):
     created_at: datetime
 
 
-class EvidenceRow(Term):
+class EvidenceRow(Evidence):
     """A piece of evidence."""
 
-    id: str
     run: str
     project: str
     job: str
-    kind: EvidenceKind
-    citation: str
-    origin: str
-    excerpt: str
-    quality: float
-    fresh: bool
-    notes: str
     retrieved_at: datetime
 
 
-class ClaimRow(Term):
+class ClaimRow(Claim):
     """A claim with its evidence."""
 
-    id: str
     run: str
     project: str
-    text: str
-    evidence: tuple[str, ...]
-    hypothesis: bool
-    strength: str
     created_at: datetime
 
 
@@ -678,16 +642,11 @@ class ArtifactRow(Term):
     created_at: datetime
 
 
-class AssumptionRow(Term):
+class AssumptionRow(Assumption):
     """An assumption."""
 
-    id: str
     run: str
     project: str
-    statement: str
-    confidence: float
-    impact_if_wrong: str
-    needs_confirmation: bool
     status: str
     created_at: datetime
 

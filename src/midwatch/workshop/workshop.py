@@ -77,13 +77,11 @@ class SandboxRooms:
 
     @property
     def isolation(self) -> Isolation:
-        """How strongly rooms are isolated from this machine."""
         return self.folders.enclosure.isolation
 
     async def set_up(
         self, place: JobPlace, commit: str, command: str, wall: timedelta, network: RoomNetwork, stop: asyncio.Event
     ) -> tuple[str, bool, float]:
-        """Prepare a project's setup; return its fingerprint, whether it existed already, and the seconds."""
         made, reused, seconds = await self._setups.make(
             place.project,
             place.job,
@@ -97,7 +95,6 @@ class SandboxRooms:
         return made.fingerprint, reused, seconds
 
     async def enter(self, request: RoomRequest) -> Workplace:
-        """Give an agent a room: the one where it has run since before a restart, or a fresh one."""
         paths = request.paths if await self._is_large(request) else ()
         made = self._setups.made(request.place.project, request.setup_key)
         room = await self.folders.enter(request, paths, made)
@@ -113,7 +110,6 @@ class SandboxRooms:
         return listed.count(b"\0") >= request.sparse_from
 
     async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:
-        """Give another job the checkout of a finished one; repeating this changes nothing."""
         await self._checkouts.hand_on(job, epoch, to=to, at=at)
 
     async def put_away(self, job: str) -> None:
@@ -126,7 +122,6 @@ class SandboxRooms:
                 await asyncio.to_thread((place / WALLS).unlink, missing_ok=True)
 
     async def clear_out(self, job: str, grace: timedelta) -> bool:
-        """End every program that still runs for a job; return whether there was any."""
         found = await adopt(self.folders.held(job))
         if isinstance(found, HeldProgram):
             await found.stop(grace.total_seconds())
@@ -134,12 +129,10 @@ class SandboxRooms:
         return False
 
     async def living(self) -> tuple[tuple[str, int], ...]:
-        """List the jobs, with their attempts, for which a program is running on this machine."""
         found = await asyncio.to_thread(find_orphans, self._home / "held", {})
         return tuple((orphan.place.parent.name, orphan.epoch) for orphan in found)
 
     async def head_so_far(self, job: str, epoch: int) -> str:
-        """Return the commit of a running agent; empty, while there is none."""
         try:
             return await self._checkouts.head(job, await self._where(job, epoch))
         except MidwatchError:
@@ -155,7 +148,6 @@ class SandboxRooms:
         return head, await asyncio.to_thread(subjects_since, tree, head, base)
 
     async def commit_leftovers(self, job: str, epoch: int, message: str) -> bool:
-        """Commit what an agent that has ended left uncommitted; return whether there was anything."""
         return await self._checkouts.commit_leftovers(job, epoch, message)
 
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
@@ -169,7 +161,6 @@ class SandboxRooms:
         return await asyncio.to_thread(self.folders.newest, job) or epoch
 
     def log(self, job: str, name: str) -> Path:
-        """Return the path of a job's log."""
         path = job_log(self._home, job, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
@@ -184,7 +175,6 @@ class CheckoutQuarantine:
         self._reveals = reveals
 
     async def bundle(self, place: JobPlace, base: str) -> Bundle:
-        """Pack an agent's commits inside its sandbox; repeating it packs them again."""
         head = await self._checkouts.head(place.job, place.epoch)
         packed = await self._checkouts.bundle(place.job, place.epoch, base, head)
         size, digest = await asyncio.to_thread(_weighed, packed)
@@ -219,11 +209,9 @@ class CheckoutProofs:
         self._setups = setups
 
     async def prove(self, request: ProofRequest) -> Proof:
-        """Run the checks on the base, the work, and the work with the base's check files."""
         return await self._prover(request).prove(request)
 
     async def baseline(self, request: ProofRequest) -> tuple[CheckResult, ...]:
-        """Run the checks on the base alone."""
         return await self._prover(request).baseline(request)
 
     def _prover(self, request: ProofRequest) -> Prover:
@@ -232,7 +220,6 @@ class CheckoutProofs:
         return Prover(self._checkouts, self._checkouts.enclosure, logs, made)
 
     async def setup_key(self, project: str, commit: str, command: str) -> str:
-        """Return the fingerprint of the setup that a commit needs, if it was made; empty otherwise."""
         key = await self._setups.fingerprint(project, commit, command) if command else ""
         return key if self._setups.made(project, key) else ""
 
@@ -247,7 +234,6 @@ class CheckoutUpkeep:
     async def tidy(
         self, *, keep: tuple[str, ...], older_than: timedelta, disk_share: float, now: datetime
     ) -> tuple[tuple[str, str, int], ...]:
-        """Remove old checkouts that hold no unique work; return the job, the reason and the bytes of each."""
         most = int(shutil.disk_usage(self._home).total * disk_share)
         entered = await asyncio.to_thread(find_orphans, self._home / "shells", {})
         with_a_shell = {orphan.place.parent.name for orphan in entered}
@@ -259,7 +245,6 @@ class CheckoutUpkeep:
         return await self._checkouts.standing(job)
 
     async def discard(self, job: str, *, force: bool = False) -> int:
-        """Remove a job's checkouts, and return how many bytes that freed."""
         freed = sum(kept.bytes for kept in await self._checkouts.standing(job))
         await self._checkouts.discard(job, force=force)
         return freed

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from midwatch.engine.clocks import SteppedClock
 from midwatch.gateway.metering import (
     ANTHROPIC,
     Grant,
@@ -33,6 +32,7 @@ from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.secrets import SecretReference
 from tests.gateway.egress.lab import Bell
 from tests.patience import PATIENCE
+from tests.stepped_clock import SteppedClock
 
 SECRET = "sk-ant-real-0a1b2c3d4e5f6a7b8c9d/+x"
 NOW = datetime(2026, 11, 15, 3, tzinfo=UTC)

@@ -151,7 +151,6 @@ class Linter:
 
 
 def version() -> str:
-    """The version ruff reports."""
     return _ruff(Path(sys.prefix), ["--version"]).stdout.strip() or "ruff"
 
 

@@ -27,7 +27,6 @@ class StreamMask:
         return data[: len(data) - begun]
 
     def end(self) -> bytes:
-        """Return what was held back."""
         held, self._held = self._held, b""
         return held
 

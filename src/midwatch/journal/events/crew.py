@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from midwatch.journal.events.happening import Happening
+from midwatch.journal.events.happening import Happening, JobHappening
 from midwatch.terms.agents import Errand, Outcome, Tokens
 
 
@@ -28,12 +28,10 @@ class ModelCalled(Happening):
     why: str = ""
 
 
-class AgentBegan(Happening):
+class AgentBegan(JobHappening):
     """An agent's program started with this prompt."""
 
     kind: Literal["agent.began"] = "agent.began"
-    job: str
-    epoch: int
     agent: str
     version: str
     model: str
@@ -45,12 +43,10 @@ class AgentBegan(Happening):
     prompt_blob: str
 
 
-class ToolCallDecided(Happening):
+class ToolCallDecided(JobHappening):
     """A tool call of an agent was decided."""
 
     kind: Literal["tool_call.decided"] = "tool_call.decided"
-    job: str
-    epoch: int
     call: str
     tool: str
     shown: str
@@ -64,23 +60,19 @@ class ToolCallDecided(Happening):
     """From here on the run has read untrusted text."""
 
 
-class AgentLimited(Happening):
+class AgentLimited(JobHappening):
     """The provider's usage limit was reached; the job waits for its reset."""
 
     kind: Literal["agent.limited"] = "agent.limited"
-    job: str
-    epoch: int
     provider: str
     limit: str
     resets_at: datetime | None = None
 
 
-class AgentEnded(Happening):
+class AgentEnded(JobHappening):
     """An agent's run ended. The outcome comes from its messages, never from its exit code."""
 
     kind: Literal["agent.ended"] = "agent.ended"
-    job: str
-    epoch: int
     outcome: Outcome
     why: str
     conversation: str = ""

@@ -7,3 +7,10 @@ class Happening(Term):
     """Something that happened."""
 
     kind: str
+
+
+class JobHappening(Happening):
+    """Something that one attempt at a job recorded."""
+
+    job: str
+    epoch: int

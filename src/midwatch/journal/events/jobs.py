@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Literal
 
-from midwatch.journal.events.happening import Happening
+from midwatch.journal.events.happening import Happening, JobHappening
 from midwatch.terms.contract import RunContract
 from midwatch.terms.forges import Checks
 from midwatch.terms.jobs import Bundle, Change, Done, Plan, Proof, RepositoryFacts, Stage
@@ -73,30 +73,24 @@ class JobClaimed(Happening):
     isolation: Isolation = Isolation.NONE
 
 
-class JobMirrored(Happening):
+class JobMirrored(JobHappening):
     """The mirror was updated and the base commit was pinned."""
 
     kind: Literal["job.mirrored"] = "job.mirrored"
-    job: str
-    epoch: int
     repository: RepositoryFacts
 
 
-class JobPrepared(Happening):
+class JobPrepared(JobHappening):
     """The mirror, the pinned base and the project's setup are ready."""
 
     kind: Literal["job.prepared"] = "job.prepared"
-    job: str
-    epoch: int
     repository: RepositoryFacts
 
 
-class JobPlanned(Happening):
+class JobPlanned(JobHappening):
     """The agent returned a plan."""
 
     kind: Literal["job.planned"] = "job.planned"
-    job: str
-    epoch: int
     version: int
     plan: Plan
     plan_hash: str
@@ -122,72 +116,58 @@ class JobApproved(Happening):
     plan_hash: str
 
 
-class JobExecuted(Happening):
+class JobExecuted(JobHappening):
     """The agent reported it is done. The work is in the checkout of `work_epoch`, or of `epoch` where that is 0."""
 
     kind: Literal["job.executed"] = "job.executed"
-    job: str
-    epoch: int
     done: Done
     work_epoch: int = 0
 
 
-class JobBundled(Happening):
+class JobBundled(JobHappening):
     """The agent's commits were bundled inside the sandbox."""
 
     kind: Literal["job.bundled"] = "job.bundled"
-    job: str
-    epoch: int
     bundle: Bundle
 
 
-class JobQuarantined(Happening):
+class JobQuarantined(JobHappening):
     """The bundle passed quarantine."""
 
     kind: Literal["job.quarantined"] = "job.quarantined"
-    job: str
-    epoch: int
     change: Change
     diff_blob: str
 
 
-class JobVerified(Happening):
+class JobVerified(JobHappening):
     """The checks ran on fresh checkouts. `repair`: another repair round follows."""
 
     kind: Literal["job.verified"] = "job.verified"
-    job: str
-    epoch: int
     proof: Proof
     repair: bool
 
 
-class JobRepaired(Happening):
+class JobRepaired(JobHappening):
     """The agent tried to fix what the checks found."""
 
     kind: Literal["job.repaired"] = "job.repaired"
-    job: str
-    epoch: int
     round: int
     done: Done
     work_epoch: int = 0
 
 
-class JobDelivered(Happening):
+class JobDelivered(JobHappening):
     """The work was pushed to a branch of the person's repository; there is no pull request yet."""
 
     kind: Literal["job.delivered"] = "job.delivered"
-    job: str
-    epoch: int
     branch: str
     head: str
 
 
-class JobStumbled(Happening):
+class JobStumbled(JobHappening):
     """An attempt at a stage failed; it is retried."""
 
     kind: Literal["job.stumbled"] = "job.stumbled"
-    job: str
-    epoch: int
     stage: Stage
     attempt: int
     cause: str
@@ -196,12 +176,10 @@ class JobStumbled(Happening):
     """The end of the agent's output, if any was kept."""
 
 
-class JobWaits(Happening):
+class JobWaits(JobHappening):
     """The job waits, `until` a time such as a limit's reset, or until a person answers."""
 
     kind: Literal["job.waits"] = "job.waits"
-    job: str
-    epoch: int
     stage: Stage
     attempt: int
     """The next attempt: one more than this one if this one failed, else the same."""
@@ -210,12 +188,10 @@ class JobWaits(Happening):
     until: datetime | None = None
 
 
-class JobWoken(Happening):
+class JobWoken(JobHappening):
     """The wait is over; the job continues where it was."""
 
     kind: Literal["job.woken"] = "job.woken"
-    job: str
-    epoch: int
     stage: Stage
     attempt: int
     by: str
@@ -241,12 +217,10 @@ class JobStopRequested(Happening):
     why: str
 
 
-class JobEnded(Happening):
+class JobEnded(JobHappening):
     """The job ended."""
 
     kind: Literal["job.ended"] = "job.ended"
-    job: str
-    epoch: int
     state: Literal["done", "failed", "stopped", "declined"]
     why: str
     cause: str = ""
@@ -256,34 +230,28 @@ class JobEnded(Happening):
     """The commit of its checkout."""
 
 
-class JobBoxOpened(Happening):
+class JobBoxOpened(JobHappening):
     """A time box for the job began."""
 
     kind: Literal["job.box_opened"] = "job.box_opened"
-    job: str
-    epoch: int
     number: int
     """Counted over all jobs that continued this work."""
     due_at: datetime
     """When the job is warned, or stopped if it was warned before."""
 
 
-class JobWarned(Happening):
+class JobWarned(JobHappening):
     """The job's time box is nearly over."""
 
     kind: Literal["job.warned"] = "job.warned"
-    job: str
-    epoch: int
     minutes: float
     stop_at: datetime
 
 
-class JobBoxed(Happening):
+class JobBoxed(JobHappening):
     """The time box ended: the job stops, its work is kept, and the brain decides whether it continues."""
 
     kind: Literal["job.boxed"] = "job.boxed"
-    job: str
-    epoch: int
     minutes: float
     why: str
 

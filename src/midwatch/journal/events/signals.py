@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from midwatch.journal.events.happening import Happening
+from midwatch.journal.events.happening import Happening, JobHappening
 from midwatch.terms.signals import SignalKind
 
 
@@ -45,12 +45,10 @@ class SignalAnswered(Happening):
     """The gate's first reason, if it was asked."""
 
 
-class SignalPassed(Happening):
+class SignalPassed(JobHappening):
     """An agent received answers, or a warning about its time."""
 
     kind: Literal["signal.passed"] = "signal.passed"
-    job: str
-    epoch: int
     signals: tuple[str, ...]
     """The questions answered; empty for a warning about time."""
     how: Literal["turn", "file", "prompt", "call"]
@@ -60,12 +58,10 @@ class SignalPassed(Happening):
     """The delivered text."""
 
 
-class MilestoneReached(Happening):
+class MilestoneReached(JobHappening):
     """A job made visible progress."""
 
     kind: Literal["milestone.reached"] = "milestone.reached"
-    job: str
-    epoch: int
     stone: Literal["commits", "planned", "checks", "repair", "pushing", "remark"]
     text: str
     commits: int = 0

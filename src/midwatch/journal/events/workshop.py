@@ -2,15 +2,13 @@
 
 from typing import Literal
 
-from midwatch.journal.events.happening import Happening
+from midwatch.journal.events.happening import Happening, JobHappening
 
 
-class ConnectionSeen(Happening):
+class ConnectionSeen(JobHappening):
     """A connection of an agent ended or was refused."""
 
     kind: Literal["connection.seen"] = "connection.seen"
-    job: str
-    epoch: int
     host: str
     port: int
     verdict: Literal["allowed", "refused", "cut", "failed"]
@@ -20,12 +18,10 @@ class ConnectionSeen(Happening):
     bytes_in: int = 0
 
 
-class SetupFinished(Happening):
+class SetupFinished(JobHappening):
     """The project's setup ran, or its cached result was reused."""
 
     kind: Literal["setup.finished"] = "setup.finished"
-    job: str
-    epoch: int
     project: str
     command: str
     fingerprint: str
@@ -34,12 +30,10 @@ class SetupFinished(Happening):
     seconds: float = 0.0
 
 
-class ProcessOrphaned(Happening):
+class ProcessOrphaned(JobHappening):
     """A process of a job was found without an owner and was ended."""
 
     kind: Literal["process.orphaned"] = "process.orphaned"
-    job: str
-    epoch: int
     why: str
     ended: bool
 

@@ -28,7 +28,6 @@ class JournalReader:
         self._url = url
 
     async def entries(self, *, after: int = 0, limit: int = 1000, kinds: tuple[str, ...] = ()) -> tuple[Entry, ...]:
-        """Read entries in order."""
         query = sa.select(journal).where(journal.c.seq > after, journal.c.payload.is_not(None))
         if kinds:
             query = query.where(journal.c.kind.in_(kinds))
@@ -36,7 +35,6 @@ class JournalReader:
         return tuple(read_entry(row) for row in rows)
 
     async def tail(self, *, after: int, gather: float = 0.0) -> AsyncIterator[Entry]:
-        """Follow the journal from any process, without gap or duplicate."""
         async with Wake(self._url) as wake:  # listening before the first read, so that nothing is missed
             while True:
                 page = await self.entries(after=after, limit=PAGE)

@@ -71,7 +71,6 @@ class SqlLedger:
         self._patience = patience
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
-        """Set aside what is wanted, waiting a while for others to release theirs; or refuse."""
         until = asyncio.get_running_loop().time() + self._patience
         while True:
             answer = await self._writer.write(lambda tx: self._reserved(tx, wish), lasting=False)
@@ -96,7 +95,6 @@ class SqlLedger:
         await self._writer.write(lambda tx: tx.execute(mine).rowcount, lasting=False)
 
     async def held(self) -> tuple[Held, ...]:
-        """Show what is set aside for requests under way."""
         rows = await self._writer.write(lambda tx: tx.execute(sa.select(reservations)).all())
         return tuple(
             Held(row.job, row.run, row.session, Amount(row.usd_micros, row.tokens, row.requests)) for row in rows

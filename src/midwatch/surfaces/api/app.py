@@ -108,7 +108,6 @@ def _health(app: FastAPI) -> None:
 
 
 def in_json(_: Request, error: MidwatchError) -> Response:
-    """Return an error as JSON."""
     return AsciiJson(problem(error), status_code=error.status)
 
 

@@ -10,7 +10,6 @@ class AsciiJson(JSONResponse):
     """JSON with everything beyond ASCII as an escape; a parser returns the same text."""
 
     def render(self, content: Any) -> bytes:
-        """Encode the content."""
         return (
             json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
             .replace("\x7f", "\\u007f")

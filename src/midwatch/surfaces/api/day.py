@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from pydantic import Field, JsonValue
 
 from midwatch.evening import projects as by_day
-from midwatch.settings import diff, parse_value
+from midwatch.settings import SettingChange, diff, parse_value
 from midwatch.surfaces.api.access import Governs, Operates, Person, TheHouse
-from midwatch.surfaces.queries.day import LevelSet, SettingDifference, difference
+from midwatch.surfaces.queries.day import LevelSet
 from midwatch.surfaces.queries.reads import fields
 from midwatch.terms.projects import Flag, Horizon, WorkStatus
 from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
@@ -30,7 +30,7 @@ class GoalClosing(Term):
 class SettingsProposal(SettingsRow):
     """A proposal with what it would change now."""
 
-    diff: tuple[SettingDifference, ...]
+    diff: tuple[SettingChange, ...]
 
 
 def shown(row: Term) -> Shown:
@@ -162,7 +162,7 @@ async def propose(house: TheHouse, person: Person, new: NewSettings) -> Settings
     await house.reload_settings()
     differences = diff(house.loaded, changes)
     row = await by_day.propose_settings(house.evening, changes, by=person, note=new.note)
-    return SettingsProposal(**fields(row), diff=tuple(difference(one) for one in differences))
+    return SettingsProposal(**fields(row), diff=differences)
 
 
 @router.post("/settings/proposals/{name}/apply", dependencies=[Governs])

@@ -1,10 +1,8 @@
 """Reads of the day: projects, goals, work, settings, the level."""
 
-from pydantic import JsonValue
-
 from midwatch.compose.read_side import ReadSide
 from midwatch.evening import projects as by_day
-from midwatch.settings import SettingChange, diff
+from midwatch.settings import SettingChange, SettingRow, diff
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
 from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
 from midwatch.terms.term import Term
@@ -19,25 +17,6 @@ class ProjectWhole(ProjectRow):
     goals: tuple[GoalRow, ...]
     work: tuple[WorkRow, ...]
     delivers_to: str
-
-
-class SettingShown(Term):
-    """One setting: its value, its default, and where the value comes from."""
-
-    key: str
-    value: JsonValue
-    default: JsonValue
-    source: str
-    description: str
-
-
-class SettingDifference(Term):
-    """What a proposal would change, and what overrides it."""
-
-    key: str
-    old: JsonValue
-    new: JsonValue
-    overruled_by: str
 
 
 class LevelSet(Term):
@@ -86,13 +65,10 @@ async def work(house: ReadSide, page: Page, project: str = "") -> list[WorkRow]:
 
 
 @READS.at("/settings")
-async def settings(house: ReadSide) -> list[SettingShown]:
+async def settings(house: ReadSide) -> list[SettingRow]:
     """List every setting with its value, default and source."""
     await house.reload_settings()
-    return [
-        SettingShown(key=row.key, value=row.value, default=row.default, source=row.source, description=row.description)
-        for row in house.loaded.rows()
-    ]
+    return list(house.loaded.rows())
 
 
 @READS.at("/settings/proposals")
@@ -102,16 +78,11 @@ async def proposals(house: ReadSide, page: Page) -> list[SettingsRow]:
 
 
 @READS.at("/settings/proposals/{name}/diff")
-async def proposal_diff(house: ReadSide, name: str) -> list[SettingDifference]:
+async def proposal_diff(house: ReadSide, name: str) -> list[SettingChange]:
     """Show what a proposal would change now."""
     row = await house.records.get(SettingsRow, name)
     await house.reload_settings()
-    return [difference(one) for one in diff(house.loaded, row.changes)]
-
-
-def difference(one: SettingChange) -> SettingDifference:
-    """Show what would change."""
-    return SettingDifference(key=one.key, old=one.old, new=one.new, overruled_by=one.overruled_by)
+    return list(diff(house.loaded, row.changes))
 
 
 @READS.at("/level")

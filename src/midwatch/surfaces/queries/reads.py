@@ -113,7 +113,6 @@ class ReadTable(list[Read]):
 
 
 def reads_of(module: str) -> ReadTable:
-    """Load the reads of a module."""
     loaded: ReadTable = importlib.import_module(f"{__package__}.{module}").READS
     return loaded
 

@@ -147,7 +147,6 @@ class Git:
         return shlex.join([*hardened({"protocol.file.allow": "never"}), program])
 
     async def run(self, repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
-        """Run git and return its output; every exit but success raises Broken."""
         code, out, complaint = await self.attempt(repository, *arguments, stdin=stdin)
         if code:
             verb = next((word for word in arguments if not word.startswith("-")), "git")

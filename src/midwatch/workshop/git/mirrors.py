@@ -67,7 +67,6 @@ class GitMirrors:
             await unshallow.refuse_gaps(git, mirror, Path(source))
 
     async def update(self, project: str, source: Path | str, branch: str, *, job: str = "") -> str:
-        """Update the mirror and return the branch's commit; it is kept for a job, even if the branch is deleted."""
         async with self.held(project) as (mirror, git):
             await self._refresh(git, mirror, source)
             head = await self.head_of(project, branch)
@@ -76,7 +75,6 @@ class GitMirrors:
         return head
 
     async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
-        """Return the subjects of the last commits up to one, newest first."""
         said = await self.git.run(self.path(project), "log", f"--max-count={most}", "--format=%s", sha(commit))
         return tuple(line[:200] for line in said.decode(errors="replace").splitlines() if line)
 
@@ -172,7 +170,6 @@ class MirrorMerger:
         self._mirrors = mirrors
 
     async def join(self, project: str, onto: str, head: str, message: str) -> tuple[str, tuple[str, ...]]:
-        """Merge one commit onto another: the new commit, or nothing and the files that conflict."""
         async with self._mirrors.held(project) as (mirror, git):
             tree, files = await _merged(git.bounded(), mirror, sha(onto), sha(head))
             if not tree:
@@ -181,13 +178,11 @@ class MirrorMerger:
             return await git.text(mirror, "commit-tree", tree, *sides, stdin=message.encode()), ()
 
     async def holds(self, project: str, commit: str, within: str) -> bool:
-        """Return whether one commit's history contains another."""
         mirror = self._mirrors.path(project)
         code, _, _ = await self._mirrors.git.attempt(mirror, "merge-base", "--is-ancestor", sha(commit), sha(within))
         return code == 0
 
     async def keep(self, project: str, stack: str, commit: str) -> None:
-        """Keep a stack's last commit, and so all of it, under a ref of Midwatch."""
         async with self._mirrors.held(project) as (mirror, git):
             await git.run(mirror, "update-ref", f"refs/midwatch/stacks/{part(stack)}", sha(commit))
 

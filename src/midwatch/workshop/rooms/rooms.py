@@ -66,7 +66,6 @@ class RoomFolder:
         return records.epoch_folder(self.folder, self.epoch)
 
     def put(self, name: str, content: str) -> Path:
-        """Write a file into the home before the agent starts, and return its path inside."""
         if self.occupant is None:  # a running agent has it already, and may have written over it
             safe_files.write(self.home, name, content.encode(errors="replace"))
         return self.home_inside / name

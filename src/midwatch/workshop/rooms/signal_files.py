@@ -95,7 +95,6 @@ class Letterbox:
         return safe_files.standing(root, f"{folder}/{WARNING_FILE}") is not None
 
     def take_warning_back(self) -> bool:
-        """Remove a warning that no longer applies, or reaches the agent in another way; return whether it was there."""
         root, folder = self._roots[_HOME]
         self._kept.mkdir(mode=0o700, parents=True, exist_ok=True)
         aside = self._kept / "0000.warning"

@@ -35,15 +35,12 @@ class Workplace:
         self.begun = asyncio.Event()
 
     def put(self, name: str, content: str) -> Path:
-        """Write a file into the agent's home, and return its path inside."""
         return self._room.put(name, content)
 
     def take(self, name: str) -> bytes:
-        """Read a file the agent left in its home."""
         return self._room.take(name)
 
     async def run(self, argv: tuple[str, ...], *, environment: Mapping[str, str] | None = None) -> ProgramEnd:
-        """Run a command to its end; after a restart, continue the one that was begun before."""
         async with self._occupied(argv, environment or {}, talks=False) as talk:
             return await talk.left()
 
@@ -52,13 +49,11 @@ class Workplace:
         return self._occupied(argv, environment, talks=True)
 
     async def sit(self, argv: tuple[str, ...], environment: Mapping[str, str]) -> ProgramEnd:
-        """Let a person type into a program on a terminal of its own, until it ends."""
         async with self._occupied(argv, environment, talks=False, terminal=True) as talk:
             return await talk.left()
 
     @asynccontextmanager
     async def waiting(self, span: timedelta) -> AsyncIterator[None]:
-        """Pause the idle clock while the agent waits for Midwatch, at most for so long."""
         if self._talk is None:
             yield
             return

@@ -154,5 +154,4 @@ class ThisMachine:
         return free_disk(self._home)
 
     def isolation(self) -> Isolation:
-        """Return how strongly jobs are isolated here, as a test found out."""
         return self._isolation()

@@ -41,7 +41,6 @@ class AcpDriver:
         self.install = agent.install
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Return its command line and environment."""
         _folder(brief)
         return launch(self.agent, brief, program)
 

@@ -28,7 +28,6 @@ class ClaudeDriver:
     takes_turns = True
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Return its command line and environment."""
         return launch(brief, program)
 
     async def drive(self, talk: Talk, brief: AgentBrief, decide: Decide, tell: Tell) -> RunEnded:

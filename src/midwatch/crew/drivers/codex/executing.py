@@ -49,7 +49,6 @@ class CodexExecDriver:
     takes_turns = False
 
     def launch(self, brief: AgentBrief, program: str) -> Launch:
-        """Return its command line and environment."""
         files, environment = credentials(brief)
         sandbox = "read-only" if brief.errand is Errand.PLAN else "danger-full-access"
         line = [program, "exec", "--json", "--skip-git-repo-check", "--sandbox", sandbox, *words(brief)]

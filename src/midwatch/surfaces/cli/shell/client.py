@@ -42,7 +42,6 @@ class SocketConnection(http.client.HTTPConnection):
 
 
 def home() -> Path:
-    """Return the data folder."""
     return data_folder()
 
 

@@ -89,33 +89,9 @@ async def _by_server(home: Path, target: str) -> Answer:
         await house.dispose()
 
 
-async def _call(app: object, target: str) -> Answer:
-    path, _, query = target.partition("?")
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "GET",
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "root_path": "",
-        "headers": [(b"host", b"localhost")],
-    }
-    status, said, body = 500, dict[str, str](), b""
+async def _call(app: Any, target: str) -> Answer:
+    import httpx  # noqa: PLC0415  heavy
 
-    async def receive() -> dict[str, object]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: dict[str, object]) -> None:
-        nonlocal status, said, body
-        if message["type"] == "http.response.start":
-            status = int(str(message["status"]))
-            headers: list[tuple[bytes, bytes]] = message["headers"]  # type: ignore[assignment]
-            said = {name.decode().lower(): value.decode() for name, value in headers}
-        elif message["type"] == "http.response.body":
-            body += bytes(message.get("body", b""))  # type: ignore[call-overload]
-
-    await app(scope, receive, send)  # type: ignore[operator]
-    return status, said, body
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as caller:
+        answer = await caller.get(target)
+    return answer.status_code, dict(answer.headers), answer.content

@@ -69,22 +69,22 @@ def kept(sent: FormData) -> dict[str, Any]:
 def changed(part: str, orders: Orders, sent: FormData, item: str = "") -> Orders:
     """Replace what the orders said by the form's values; fields the form does not have stay."""
     if part == "text":
-        return read_orders(_one(sent, "toml"), name="The orders")
+        return read_orders(text(sent, "toml"), name="The orders")
     data = orders.model_dump()
     if part == "goals":
-        data |= {name: _split(sent, name) for name in ("goals", "success_criteria")}
-        data["notes"] = _one(sent, "notes")
+        data |= {name: lines(sent, name) for name in ("goals", "success_criteria")}
+        data["notes"] = text(sent, "notes")
     elif part == "limits":
-        named = {name: _one(sent, name).replace(",", "") for name in ("usd", "tokens", "minutes", "rounds")}
+        named = {name: text(sent, name).replace(",", "") for name in ("usd", "tokens", "minutes", "rounds")}
         wished = orders.limits.model_dump(include={"leave_percent", "leave_at"})
         data["limits"] = wished | {name: value for name, value in named.items() if value}
         data["until"] = _until(sent)
     elif part == "permissions":
-        data |= {"level": _one(sent, "level"), "do_not_touch": _split(sent, "do_not_touch")}
+        data |= {"level": text(sent, "level"), "do_not_touch": lines(sent, "do_not_touch")}
         data["permissions"] = {
             "tools": _several(sent, "tools"),
             "external": _several(sent, "external"),
-            "domains": _split(sent, "domains"),
+            "domains": lines(sent, "domains"),
             "silence_approves": "silence_approves" in sent,
         }
     else:
@@ -117,13 +117,13 @@ def _plain(kind: str, said: str) -> str:
 
 def begun(sent: FormData, orders: Orders) -> Orders:
     """Build the first orders from what tonight is for."""
-    data = orders.model_dump(exclude={"limits"}) | {"goals": _split(sent, "goals"), "level": _one(sent, "level")}
+    data = orders.model_dump(exclude={"limits"}) | {"goals": lines(sent, "goals"), "level": text(sent, "level")}
     if not data["goals"]:
         raise FilledInWrong({"goals": "Say in a line or more what tonight is for."})
-    if _one(sent, "title"):
+    if text(sent, "title"):
         data["work"] = (
             *orders.work,
-            OrderedWork(project=_one(sent, "project"), title=_one(sent, "title")).model_dump(),
+            OrderedWork(project=text(sent, "project"), title=text(sent, "title")).model_dump(),
         )
     return valid(data)
 
@@ -143,14 +143,14 @@ def without(orders: Orders, item: str, was: str) -> Orders:
 
 
 def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
-    texts = {name: _one(sent, name) for name in ("project", "title", "agent") if _one(sent, name)}
-    filled = {"title": ""} | texts | {name: _split(sent, name) for name in ("checks", "paths")}
+    texts = {name: text(sent, name) for name in ("project", "title", "agent") if text(sent, name)}
+    filled = {"title": ""} | texts | {name: lines(sent, name) for name in ("checks", "paths")}
     if "project" not in texts:
         raise FilledInWrong({"project": "Project: Field required."})
     work = [one.model_dump() for one in orders.work]
     if not item.isdecimal():
         return [*work, filled]
-    _same(work_at(orders, item), _one(sent, "was"))
+    _same(work_at(orders, item), text(sent, "was"))
     # Fields that the form does not have stay as they were.
     kept = {name: work[int(item)][name] for name in ("projects", "parts", "usd", "minutes") if name in work[int(item)]}
     work[int(item)] = filled | kept | ({"project": ""} if "projects" in kept else {})
@@ -164,17 +164,18 @@ def _same(work: OrderedWork, was: str) -> None:
 
 
 def _until(sent: FormData) -> datetime | None:
-    text = _one(sent, "until")
-    if not text:
+    given = text(sent, "until")
+    if not given:
         return None
     try:
-        at = datetime.fromisoformat(text)
-        return at if at.tzinfo else at.replace(tzinfo=ZoneInfo(_one(sent, "zone") or "UTC"))
+        at = datetime.fromisoformat(given)
+        return at if at.tzinfo else at.replace(tzinfo=ZoneInfo(text(sent, "zone") or "UTC"))
     except (ValueError, ZoneInfoNotFoundError) as error:
         raise FilledInWrong({"until": "Until: write a date and a time, such as 2026-11-16 07:00."}) from error
 
 
-def _one(sent: FormData, name: str) -> str:
+def text(sent: FormData, name: str) -> str:
+    """Read a field that holds one text."""
     value = sent.get(name, "")
     return value.strip() if isinstance(value, str) else ""
 
@@ -183,19 +184,10 @@ def _several(sent: FormData, name: str) -> tuple[str, ...]:
     return tuple(one for one in sent.getlist(name) if isinstance(one, str) and one)
 
 
-def _split(sent: FormData, name: str) -> tuple[str, ...]:
-    return tuple(line.strip() for line in _one(sent, name).splitlines() if line.strip())
+def lines(sent: FormData, name: str) -> tuple[str, ...]:
+    """Read a field that holds one entry per line."""
+    return tuple(line.strip() for line in text(sent, name).splitlines() if line.strip())
 
 
 def _lines(values: dict[str, Any]) -> dict[str, Any]:
     return {name: "\n".join(value) if name in LISTS else value for name, value in values.items()}
-
-
-def lines(sent: FormData, name: str) -> tuple[str, ...]:
-    """Read a field that holds one entry per line."""
-    return _split(sent, name)
-
-
-def text(sent: FormData, name: str) -> str:
-    """Read a field that holds one text."""
-    return _one(sent, name)
