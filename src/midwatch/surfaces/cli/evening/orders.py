@@ -9,8 +9,9 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, wanted
 from midwatch.terms.money import dollars, micros
+from midwatch.views.text.plain import counted
 
 REFUSED = "push to a protected branch, deploy, pay, send mail, merge without you"
 

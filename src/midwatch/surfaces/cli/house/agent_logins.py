@@ -1,7 +1,5 @@
 """`agent login` and `agent logout`: a credential is asked for, tested with a hello, and only then stored."""
 
-import getpass
-import sys
 from typing import Any
 
 import typer
@@ -10,7 +8,7 @@ from midwatch.errors import MidwatchError, Misuse, Refused, Unavailable, Unknown
 from midwatch.surfaces.cli.house.settings_file import SecretLine
 from midwatch.surfaces.cli.house.stored_secret import StoredSecret
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import good, line
+from midwatch.surfaces.cli.shell.screen import asked_hidden, good, line
 from midwatch.surfaces.secret_names import COMMANDS
 
 HOW = {
@@ -138,7 +136,8 @@ def _place(name: str, from_: str, given: dict[str, str], *, sure: bool) -> "_Ref
                 "--from names where the secret is stored, not its value.", hint="env:NAME, file:/path or cmd:..."
             )
         return _Reference(name, from_)
-    value = _asked(name)
+    prompt = f"Paste {name}'s credential (it is not shown): "
+    value = asked_hidden(prompt, hint=f"midwatch agent login {name}")
     looks = "oauth" if value.startswith(TOKEN) else "api_key"
     if sure and given["credential"] == "api_key" and looks == "oauth":
         raise Misuse(
@@ -147,15 +146,6 @@ def _place(name: str, from_: str, given: dict[str, str], *, sure: bool) -> "_Ref
     if not sure:
         given["credential"] = looks
     return _File(name, value)
-
-
-def _asked(name: str) -> str:
-    """Ask for the value: hidden at a terminal, one line from a pipe; never as an argument, which others can read."""
-    prompt = f"Paste {name}'s credential (it is not shown): "
-    value = (getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()).strip()
-    if not value:
-        raise Misuse("Nothing was entered, so nothing was stored.", hint=f"midwatch agent login {name}")
-    return value
 
 
 def _refuse(name: str) -> None:

@@ -8,7 +8,8 @@ import typer
 from midwatch.errors import Unavailable, Unknown
 from midwatch.surfaces.cli.house import agent_logins
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, counted, good, head, line, show_json, table
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, show_json, table
+from midwatch.views.text.plain import counted
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 CREDENTIALS = {"api_key": "API key", "oauth": "subscription token"}
@@ -156,7 +157,7 @@ def _version(row: dict[str, Any]) -> str:
     if not row["program"]:
         return "not here"
     if not row["version"]:
-        return "not told"
+        return "unknown"
     return f"{row['version']}, {'tested' if row['judged'] == 'tested' else 'not tested'}"
 
 

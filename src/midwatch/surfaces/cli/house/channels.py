@@ -1,17 +1,15 @@
 """`channel`: ways to reach the person besides the log, by Apprise; their URLs are secrets."""
 
 import asyncio
-import getpass
-import sys
 from typing import Any
 
 import typer
 
-from midwatch.errors import Misuse, Unavailable, Unknown
+from midwatch.errors import Unavailable, Unknown
 from midwatch.surfaces.cli.house import settings_file
 from midwatch.surfaces.cli.house.stored_secret import StoredSecret
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, moment, show_json, table
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, asked_hidden, bad, good, head, line, moment, show_json, table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 NOT_TAKEN = 5
@@ -55,7 +53,8 @@ def add(
 
     key_named(f"channels.{name}.url")  # refuses an invalid name
     wanted = key_named(f"channels.{name}.tiers").read(tiers) if tiers else None
-    given = url.strip() or _asked(name)
+    prompt, hint = f"Paste {name}'s Apprise URL (it is not shown): ", f"midwatch channel add {name} URL"
+    given = url.strip() or asked_hidden(prompt, hint=hint)
     kept = None if given.startswith(PLACES) else StoredSecret(client.home(), f"channel-{name}")
     service = _looked_at(name, given)
     reference = given
@@ -168,15 +167,6 @@ def _takes(row: dict[str, Any]) -> str:
 def _when(row: dict[str, Any]) -> str:
     at = f", {moment(row['last_at'])}" if row["last_at"] else ""
     return at + (f"; {row['waiting']} waiting" if row["waiting"] else "")
-
-
-def _asked(name: str) -> str:
-    """Ask for the URL: hidden at a terminal, one line from a pipe."""
-    prompt = f"Paste {name}'s Apprise URL (it is not shown): "
-    value = (getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()).strip()
-    if not value:
-        raise Misuse("Nothing was entered, so nothing was stored.", hint=f"midwatch channel add {name} URL")
-    return value
 
 
 def _looked_at(name: str, given: str) -> Any:

@@ -63,28 +63,28 @@ def _tried(project: str) -> list[Finding]:
 
     answer = followed(client.send("POST", "/preflight", {"project": project}), None)
     found = [
-        _finding(one["state"], f"{one['subject']}, {one['what']}: {one['text']}", one["fix"]) for one in answer["lines"]
+        finding(one["state"], f"{one['subject']}, {one['what']}: {one['text']}", one["fix"]) for one in answer["lines"]
     ]
-    return [*found, _finding("bad", answer["said"], "Try it again.")] if answer["error"] else found
+    return [*found, finding("bad", answer["said"], "Try it again.")] if answer["error"] else found
 
 
-def _finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) -> Finding:
+def finding(state: str, text: str, hint: str = "", *, corrupt: bool = False) -> Finding:
     return {"state": state, "text": text, "hint": hint} | ({"corrupt": "yes"} if corrupt else {})
 
 
 def _machine() -> list[Finding]:
     from midwatch.compose import local_checks  # noqa: PLC0415  heavy
 
-    found = [_finding("ok", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")]
+    found = [finding("ok", f"Python {platform.python_version()} on {platform.system()} {platform.release()}")]
     git = shutil.which("git")
     if git is None:
-        found.append(_finding("bad", "git is not installed.", "apt install git, or your system's way"))
+        found.append(finding("bad", "git is not installed.", "apt install git, or your system's way"))
     else:
         said = subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-        found.append(_finding("ok", said))
+        found.append(finding("ok", said))
     memory = local_checks.free_memory() / 2**30
     state = "ok" if memory >= 2 else "look"
-    found.append(_finding(state, f"{memory:.1f} GiB of memory free", "" if state == "ok" else "Jobs wait for 2 GiB."))
+    found.append(finding(state, f"{memory:.1f} GiB of memory free", "" if state == "ok" else "Jobs wait for 2 GiB."))
     return found
 
 
@@ -94,18 +94,18 @@ def _folder() -> list[Finding]:
 
     home = client.home()
     if not home.exists():
-        return [_finding("look", f"The data folder {home} does not exist yet.", "midwatch up --detach makes it.")]
+        return [finding("look", f"The data folder {home} does not exist yet.", "midwatch up --detach makes it.")]
     try:
         load_settings(home)
     except MidwatchError as error:
-        return [_finding("bad", error.message, error.hint)]
+        return [finding("bad", error.message, error.hint)]
     disk = local_checks.free_disk(home) / 2**30
     state = "ok" if disk >= 5 else "look"
-    found = [_finding(state, f"{home}: {disk:.0f} GiB free", "" if state == "ok" else "Jobs wait for 5 GiB.")]
+    found = [finding(state, f"{home}: {disk:.0f} GiB free", "" if state == "ok" else "Jobs wait for 5 GiB.")]
     if client.server_answers():
-        found.append(_finding("ok", "the server is running and answers"))
+        found.append(finding("ok", "the server is running and answers"))
     else:
-        found.append(_finding("look", "the server is not running", "midwatch up --detach"))
+        found.append(finding("look", "the server is not running", "midwatch up --detach"))
     return found
 
 
@@ -121,14 +121,14 @@ def _walls() -> list[Finding]:
         sandbox = load_settings(home).settings.sandbox
         here = local_checks.walls_here(sandbox.isolation)
     except MidwatchError as error:
-        return [_finding("bad", error.message, error.hint)]
+        return [finding("bad", error.message, error.hint)]
     walls = WALLS[here.isolation]
     state = "ok" if walls.state == "good" and not here.fix else "look"
-    found = [_finding(state, f"jobs are {walls.mark}: {here.why}" if walls.state != "bad" else here.why, here.fix)]
+    found = [finding(state, f"jobs are {walls.mark}: {here.why}" if walls.state != "bad" else here.why, here.fix)]
     lent = ", ".join(sandbox.toolchains) or "none besides the system's own programs and Midwatch's own Python"
-    found.append(_finding("ok", f"toolchains lent to jobs: {lent}"))
+    found.append(finding("ok", f"toolchains lent to jobs: {lent}"))
     if (home / "checkouts").is_dir():
-        found.append(_finding("ok", f"kept checkouts take {size(local_checks.kept_bytes(home / 'checkouts'))}"))
+        found.append(finding("ok", f"kept checkouts take {size(local_checks.kept_bytes(home / 'checkouts'))}"))
     return found
 
 
@@ -142,9 +142,9 @@ def _secrets() -> list[Finding]:
     except MidwatchError:
         return []  # reported already
     failed = asyncio.run(unreadable(references))
-    found = [_finding("look", error.message, error.hint) for error in failed.values()]
+    found = [finding("look", error.message, error.hint) for error in failed.values()]
     fetched = [name for name in references if name not in failed]
-    return [*found, _finding("ok", f"secrets that can be fetched: {', '.join(fetched)}")] if fetched else found
+    return [*found, finding("ok", f"secrets that can be fetched: {', '.join(fetched)}")] if fetched else found
 
 
 def _sleep() -> list[Finding]:
@@ -153,27 +153,27 @@ def _sleep() -> list[Finding]:
     risk = local_checks.sleep_risk()
     state = {"no": "ok", "maybe": "look", "likely": "look"}[risk.will]
     words = {"no": "will not sleep tonight", "maybe": "may sleep tonight", "likely": "will probably sleep tonight"}
-    return [_finding(state, f"this machine {words[risk.will]}: {' '.join(risk.why)}", " ".join(risk.what_to_do))]
+    return [finding(state, f"this machine {words[risk.will]}: {' '.join(risk.why)}", " ".join(risk.what_to_do))]
 
 
 def _verified() -> list[Finding]:
     result: dict[str, Any] = client.get("/doctor/verify")
     if result["broken"]:
-        return [_finding("bad", result["broken"], corrupt=True)]
-    found = [_finding("ok", f"the hash chain is intact over {result['entries']} entries")]
+        return [finding("bad", result["broken"], corrupt=True)]
+    found = [finding("ok", f"the hash chain is intact over {result['entries']} entries")]
     if result["differs"]:
         tables = ", ".join(result["differs"])
-        found.append(_finding("bad", f"a rebuild would write {tables} differently", corrupt=True))
+        found.append(finding("bad", f"a rebuild would write {tables} differently", corrupt=True))
     else:
-        found.append(_finding("ok", "records equal a rebuild from the journal"))
+        found.append(finding("ok", "records equal a rebuild from the journal"))
     return found
 
 
 def _held() -> list[Finding]:
     broken = client.get("/doctor/invariants")
     if not broken:
-        return [_finding("ok", "every invariant holds")]
-    return [_finding("bad", f"{one['rule']}: {one['text']}", corrupt=True) for one in broken]
+        return [finding("ok", "every invariant holds")]
+    return [finding("bad", f"{one['rule']}: {one['text']}", corrupt=True) for one in broken]
 
 
 VERBS = verbs(doctor=doctor)
@@ -187,21 +187,21 @@ def channel_findings() -> list[Finding]:
         return []  # what prevents reading it was reported already
     if not rows:
         text = "notices go to the log only; to get them elsewhere: midwatch channel add phone"
-        return [{"state": "ok", "text": text, "hint": ""}]
+        return [finding("ok", text)]
     return [_stands(row) for row in rows]
 
 
 def _stands(row: dict[str, Any]) -> Finding:
     name = f"channel {row['name']}"
     if row["problem"]:
-        return {"state": "look", "text": f"{name} cannot be used: {row['problem']}", "hint": row["hint"]}
+        return finding("look", f"{name} cannot be used: {row['problem']}", row["hint"])
     where = f" ({row['kind']} at {row['place']})" if row["kind"] else ""
     hint = f"midwatch channel test {row['name']}"
     if row["unsent"]:
-        return {"state": "look", "text": row["unsent"], "hint": hint}
+        return finding("look", row["unsent"], hint)
     if row["state"] == "bad":
-        return {"state": "look", "text": f"{name}{where} {row['said']}", "hint": hint}
-    return {"state": "ok", "text": f"{name}{where}: {row['said']}", "hint": "" if row["last_at"] else hint}
+        return finding("look", f"{name}{where} {row['said']}", hint)
+    return finding("ok", f"{name}{where}: {row['said']}", "" if row["last_at"] else hint)
 
 
 def forge_findings() -> list[Finding]:
@@ -225,8 +225,8 @@ async def _asked(name: str) -> Finding:
     try:
         status = await ask_forge(settings, name)
     except MidwatchError as error:
-        return {"state": "look", "text": f"forge {name}: {error.message}", "hint": error.hint}
+        return finding("look", f"forge {name}: {error.message}", error.hint)
     hooks = "webhooks taken" if setup.webhook_secret else "no webhooks"
     if status not in {200, 404}:  # an Enterprise without limits does not report them
-        return {"state": "look", "text": f"forge {name} answered {status}.", "hint": "Check its base_url."}
-    return {"state": "ok", "text": f"forge {name}: {setup.repositories_at} accepts the token; {hooks}", "hint": ""}
+        return finding("look", f"forge {name} answered {status}.", "Check its base_url.")
+    return finding("ok", f"forge {name}: {setup.repositories_at} accepts the token; {hooks}")

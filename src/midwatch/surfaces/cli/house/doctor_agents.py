@@ -5,8 +5,7 @@ from typing import Any
 
 from midwatch.errors import MidwatchError
 from midwatch.surfaces.cli.house.agents import CREDENTIALS, greeted, seen
-
-Finding = dict[str, str]
+from midwatch.surfaces.cli.house.doctor import Finding, finding
 
 
 def agent_findings(*, hello: bool) -> list[Finding]:
@@ -23,28 +22,24 @@ def agent_findings(*, hello: bool) -> list[Finding]:
                 found.append(_answers(row))
     others = [_other(row) for row in rows if not row["set_up"]]
     if others:
-        found.append(_finding("ok", f"agents not set up: {', '.join(others)}; how to: midwatch agent list"))
+        found.append(finding("ok", f"agents not set up: {', '.join(others)}; how to: midwatch agent list"))
     return found
-
-
-def _finding(state: str, text: str, hint: str = "") -> Finding:
-    return {"state": state, "text": text, "hint": hint}
 
 
 def _stands(row: dict[str, Any]) -> Finding:
     """Report the first thing that prevents it from working, or that all is well."""
     name = f"agent {row['name']}"
     if not row["ready"]:
-        return _finding("look", f"{name} cannot work yet: {row['missing']}")
+        return finding("look", f"{name} cannot work yet: {row['missing']}")
     here = f"{name}: {row['program']} {row['version']}".rstrip()
     problem = _unreadable(row)
     if problem is not None:
-        return _finding("look", f"{here}, and its credential cannot be read: {problem.message}", problem.hint)
+        return finding("look", f"{here}, and its credential cannot be read: {problem.message}", problem.hint)
     pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"
     if row["tested"] and row["version"] not in row["tested"]:
         hint = f"It may still work. The tested one: {row['install']}"
-        return _finding("look", f"{here} is {row['judged']}", hint)
-    return _finding("ok", f"{here} ({row['judged']}){pays if row['credential'] else ''}")
+        return finding("look", f"{here} is {row['judged']}", hint)
+    return finding("ok", f"{here} ({row['judged']}){pays if row['credential'] else ''}")
 
 
 def _unreadable(row: dict[str, Any]) -> MidwatchError | None:
@@ -62,9 +57,9 @@ def _answers(row: dict[str, Any]) -> Finding:
     try:
         said = greeted(row["name"])
     except MidwatchError as error:
-        return _finding("bad", f"agent {row['name']}: {error.message}", error.hint)
+        return finding("bad", f"agent {row['name']}: {error.message}", error.hint)
     hint = "" if said["answers"] else f"midwatch agent test {row['name']}"
-    return _finding("ok" if said["answers"] else "bad", f"agent {row['name']}: {said['sentence']}", hint)
+    return finding("ok" if said["answers"] else "bad", f"agent {row['name']}: {said['sentence']}", hint)
 
 
 def _other(row: dict[str, Any]) -> str:

@@ -12,8 +12,9 @@ from midwatch.errors import Refused
 from midwatch.surfaces.cli.jobs.logs import OVER, said_in
 from midwatch.surfaces.cli.night.asks import show_ask
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import bad, clock, counted, good, line, wanted
+from midwatch.surfaces.cli.shell.screen import bad, clock, good, line, wanted
 from midwatch.terms.money import dollars, many
+from midwatch.views.text.plain import counted
 
 WAIT = 5
 """Seconds one request for new entries may stay open."""

@@ -11,7 +11,6 @@ from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import (
     JSON_FLAG,
     clock,
-    counted,
     day,
     exactly,
     head,
@@ -20,6 +19,7 @@ from midwatch.surfaces.cli.shell.screen import (
     show_json_list,
     table,
 )
+from midwatch.views.text.plain import counted
 
 PAGE = 200
 """Rows of one answer; the first screen waits for no more."""

@@ -8,7 +8,8 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, good, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, good, head, line, show_json, wanted
+from midwatch.views.text.plain import counted
 
 KEYS = {"a": "accepted", "e": "modified", "r": "rejected", "d": "deferred"}
 

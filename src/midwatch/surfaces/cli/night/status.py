@@ -12,7 +12,6 @@ from midwatch.surfaces.cli.shell.screen import (
     JSON_FLAG,
     bad,
     clock,
-    counted,
     good,
     head,
     line,
@@ -21,6 +20,7 @@ from midwatch.surfaces.cli.shell.screen import (
     until,
     wanted,
 )
+from midwatch.views.text.plain import counted
 from midwatch.views.text.sizes import MARKS
 
 WAIT = 20

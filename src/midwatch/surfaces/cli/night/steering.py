@@ -4,7 +4,8 @@ import typer
 
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, counted, show_json
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, show_json
+from midwatch.views.text.plain import counted
 
 
 def pause(why: str = typer.Option("", help="Shown in the status.")) -> None:

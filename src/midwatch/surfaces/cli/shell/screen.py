@@ -1,13 +1,17 @@
 """Plain output for people and scripts: aligned columns, quiet colour, JSON on request."""
 
+import getpass
 import json
 import shutil
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import typer
+
+from midwatch.errors import Misuse
 
 LEAST = 24
 """A column narrower than this is harder to read than a line that is too long."""
@@ -57,11 +61,6 @@ def _number(one: str) -> str:
     return f"\\u{{{ord(one):x}}}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a count with the noun in the right form."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def table(rows: Sequence[Sequence[object]], *heads: str) -> None:
     """Print aligned columns; the last one may be long and is broken at words."""
     texts = [[str(cell) for cell in row] for row in rows]
@@ -87,6 +86,14 @@ def show_rows(rows: list[Any], none: str, columns: Columns, *, as_json: bool) ->
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def asked_hidden(prompt: str, *, hint: str) -> str:
+    """Ask for a secret: hidden at a terminal, one line from a pipe; never as an argument, which others can read."""
+    value = (getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()).strip()
+    if not value:
+        raise Misuse("Nothing was entered, so nothing was stored.", hint=hint)
+    return value
 
 
 def head(text: str) -> None:

@@ -86,16 +86,11 @@ async def change_part(house: TheHouse, person: Person, request: Request, part: P
     return await answer(house, *(SHEET if part == "text" else ()), part, *FOLLOWING, "projects", form=saved)
 
 
-def _sentence(error: MidwatchError) -> str:
-    """Say what is wrong; a hint that only helps at the command line is left out."""
-    return " ".join((error.message, "" if "midwatch " in error.hint else error.hint)).strip()
-
-
 def _wrong(part: str, error: MidwatchError, values: dict[str, object], item: str = "") -> forms.Form:
     by_field = getattr(error, "errors", {})
     known = {name: text for name, text in by_field.items() if name in values}
     place = forms.FIELD_OF[part]
-    rest = {} if known else {place: _sentence(error)}
+    rest = {} if known else {place: forms.sentence(error)}
     return forms.Form(part, dict(values), known | rest, item=item or ("new" if part == "work" else ""))
 
 
@@ -142,7 +137,9 @@ async def start(house: TheHouse, person: Person, request: Request) -> Response:
             return await answer(house, "head", "ready", "sign", form=forms.Form("signing", item=shown))
         await sign_orders.start(house.evening, by=person, shown=shown or "nothing")
     except MidwatchError as error:
-        return await answer(house, "body", form=forms.Form("start", errors={"": _sentence(error)}), status=error.status)
+        return await answer(
+            house, "body", form=forms.Form("start", errors={"": forms.sentence(error)}), status=error.status
+        )
     return Response(headers={"HX-Redirect": "/live"})
 
 
@@ -159,7 +156,9 @@ async def look(house: TheHouse, person: Person) -> HTMLResponse:
     try:
         await looks.begin(house.evening, by=person)
     except MidwatchError as error:
-        return await answer(house, "body", form=forms.Form("start", errors={"": _sentence(error)}), status=error.status)
+        return await answer(
+            house, "body", form=forms.Form("start", errors={"": forms.sentence(error)}), status=error.status
+        )
     return await answer(house, "head", "ready", "sign")
 
 

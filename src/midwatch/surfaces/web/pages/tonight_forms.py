@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import ValidationError
 from starlette.datastructures import FormData
 
-from midwatch.errors import Misuse, Stale
+from midwatch.errors import MidwatchError, Misuse, Stale
 from midwatch.evening.orders_file import read_orders
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.views.pages.orders_text import orders_text
@@ -44,6 +44,11 @@ class FilledInWrong(Misuse):
     def __init__(self, errors: dict[str, str]) -> None:
         super().__init__(next(iter(errors.values())), hint="Change the field and save again.")
         self.errors = errors
+
+
+def sentence(error: MidwatchError) -> str:
+    """Say what is wrong; a hint that only helps at the command line is left out."""
+    return " ".join((error.message, "" if "--" in error.hint or "midwatch " in error.hint else error.hint)).strip()
 
 
 def opened(part: str, orders: Orders, item: str = "") -> Form:

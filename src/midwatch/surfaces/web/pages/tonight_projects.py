@@ -9,7 +9,7 @@ from midwatch.errors import MidwatchError, Misuse
 from midwatch.evening import projects as by_day
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import FlagEdit, LevelEdit, NewGoal, NewProject, NewWork, ProjectEdit
-from midwatch.surfaces.web.pages.tonight_forms import FIELD_OF, Form, kept, lines, text
+from midwatch.surfaces.web.pages.tonight_forms import FIELD_OF, Form, kept, lines, sentence, text
 from midwatch.surfaces.web.pages.tonight_regions import FOLLOWING, answer
 from midwatch.terms.projects import is_url
 from midwatch.terms.records import ProjectRow
@@ -19,13 +19,11 @@ CHANGED = ("projects", *FOLLOWING)
 
 
 def _said(error: MidwatchError | ValidationError) -> tuple[str, int]:
-    """Describe an error in one line, without hints that only help at the command line."""
+    """Describe an error in one line."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{str(first['loc'][0]).replace('_', ' ').capitalize()}: {first['msg']}.", Misuse.status
-    return " ".join((error.message, "" if "--" in error.hint or "midwatch " in error.hint else error.hint)).strip(), (
-        error.status
-    )
+    return sentence(error), error.status
 
 
 @router.post("/tonight/projects", dependencies=[Operates])
