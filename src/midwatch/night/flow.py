@@ -6,6 +6,7 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events import session as ev
 from midwatch.night.context import Night
+from midwatch.night.notify.notice import notice
 from midwatch.night.rounds import acts, check_ins
 from midwatch.night.rounds.world import World, look
 from midwatch.rules.budget.limits import Pace, next_round_after
@@ -100,14 +101,7 @@ async def _judge(night: Night, session_id: str, number: int, proposed: ev.Propos
     if verdict.outcome is GateOutcome.SAY_ONLY:
         words = acts.in_words(proposal, world.name_of(proposal.project))
         events.append(ev.ActEnded(act=proposed.act, end="said", text=f"Would {words}: {verdict.first.text}"))
-        notice = ev.NoticeRaised(
-            notice=night.ids.new("ntc"),
-            session=session_id,
-            tier=Tier.SUMMARY,
-            text=f"Would {words}.",
-            subject=proposed.act,
-        )
-        events.append(notice)
+        events.append(notice(night.ids, session_id, Tier.SUMMARY, f"Would {words}.", subject=proposed.act))
     await night.journal.record(*events, key=f"act:{proposed.act}:judged")
     return verdict
 

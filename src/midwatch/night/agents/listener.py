@@ -20,6 +20,7 @@ from midwatch.night.asks.held_calls import SLACK, first_of
 from midwatch.night.context import Night
 from midwatch.night.jobs.milestones import Stones
 from midwatch.night.jobs.time_box_warning import TimeLeft
+from midwatch.night.notify.notice import cut, job_notice
 from midwatch.ports.agent import Agent, Task
 from midwatch.ports.room import Room
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -267,13 +268,7 @@ class Listener:
         return tuple(sorted(found, key=lambda one: one.number))
 
     def _notice(self, kind: NoticeKind, text: str) -> NoticeRaised:
-        return NoticeRaised(
-            notice=self._night.ids.new("ntc"),
-            session=self._job.session,
-            tier=tier_of(kind),
-            text=text[: agent_questions.LONGEST_NOTICE],
-            subject=self._job.id,
-        )
+        return job_notice(self._night.ids, self._job, tier_of(kind), cut(text))
 
 
 def answer_text(row: SignalRow) -> str:

@@ -6,10 +6,11 @@ from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobWaits, JobWoken
-from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.journal.events.session import AskOpened
 from midwatch.journal.events.signals import SignalAnswered
 from midwatch.night.asks.held_calls import withdraw
 from midwatch.night.context import Night
+from midwatch.night.notify.notice import cut, job_notice
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import look
 from midwatch.ports.clock import Clock, Ids
@@ -20,7 +21,7 @@ from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.signals import Earlier, KnownAnswer, known_answer
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal
-from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier
+from midwatch.terms.asks import AskDraft, AskKind, AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, SessionRow, SignalRow
 from midwatch.terms.signals import Signal, SignalState
@@ -29,7 +30,6 @@ from midwatch.terms.trust import GateOutcome, Verdict
 KIND = AskKind.GUIDANCE_UNCERTAIN
 QUESTION = "question"
 """The cause of a job that waits for the answer to its own question."""
-LONGEST_NOTICE = 500
 NO_ANSWER = "No answer will come. Take the smaller step, and explain it in your summary."
 
 
@@ -43,7 +43,7 @@ async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) ->
     opened = _ask(night, job, said, known)
     text = f"Job {job.number} ({job.title}) asks: {said.text}"
     kind = NoticeKind.NEEDS_INPUT
-    return opened.ask, (opened, _notice(night.ids, job, tier_of(kind), text, subject=opened.ask))
+    return opened.ask, (opened, job_notice(night.ids, job, tier_of(kind), cut(text), subject=opened.ask))
 
 
 async def _earlier(records: Records, job: JobRow) -> tuple[Earlier, ...]:
@@ -83,7 +83,7 @@ def _resolved(ids: Ids, job: JobRow, signal: str, known: KnownAnswer, verdict: V
     if verdict.outcome is not GateOutcome.EXECUTE_AND_TELL:
         return (answered,)
     text = f"Job {job.number} asked; {known.where} has the answer: {known.answer}"
-    return answered, _notice(ids, job, tier_of(NoticeKind.ACT_REPORTED), text)
+    return answered, job_notice(ids, job, tier_of(NoticeKind.ACT_REPORTED), cut(text))
 
 
 def _ask(night: Night, job: JobRow, said: Signal, known: KnownAnswer | None) -> AskOpened:
@@ -163,8 +163,3 @@ async def _once(journal: Journal, *events: Event, key: str) -> None:
     if events and await journal.known(key) is None:
         with contextlib.suppress(Stale, Refused):  # stopped, replaced or settled elsewhere in the same moment
             await journal.record(*events, key=key)
-
-
-def _notice(ids: Ids, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
-    short = text if len(text) <= LONGEST_NOTICE else f"{text[:LONGEST_NOTICE]}…"
-    return NoticeRaised(notice=ids.new("ntc"), session=job.session, tier=tier, text=short, subject=subject or job.id)

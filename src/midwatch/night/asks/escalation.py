@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.session import AskOpened, NoticeRaised, SessionPaused
+from midwatch.journal.events.session import AskOpened, SessionPaused
 from midwatch.night.context import Night
+from midwatch.night.notify.notice import job_notice
 from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, deadline_at, silence_in_words
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import remedy_of
@@ -43,9 +44,7 @@ async def guidance(
         night, job, kind, f"{question} {silence_in_words(SILENCE[kind], minutes)}", (GO_ON, STOP), minutes
     )
     loudest = min(tier, tier_of(NoticeKind.CRITICAL_GUIDANCE if critical else NoticeKind.NEEDS_INPUT))
-    notice = NoticeRaised(
-        notice=night.ids.new("ntc"), session=job.session, tier=loudest, text=question, subject=opened.ask
-    )
+    notice = job_notice(night.ids, job, loudest, question, subject=opened.ask)
     holds = critical and not session.paused
     return opened, notice, *((SessionPaused(session=session.id, why=CAPPED),) if holds else ())
 

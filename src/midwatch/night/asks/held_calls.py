@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from midwatch.errors import Refused, Stale, Unknown
 from midwatch.journal.entry import digest
-from midwatch.journal.events.session import AskOpened, AskWithdrawn, NoticeRaised
+from midwatch.journal.events.session import AskOpened, AskWithdrawn
 from midwatch.night.context import Night
+from midwatch.night.notify.notice import cut, job_notice
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.room import Room
 from midwatch.rules.people.asks import agrees, deadline_at
@@ -19,7 +20,6 @@ from midwatch.terms.records import AskRow, JobRow
 
 LOOK_SECONDS = 30.0
 """A settled ask wakes its call; a wake-up may be missed, so look at least this often."""
-LONGEST_NOTICE = 500
 SLACK = timedelta(minutes=1)
 """How long after its deadline an ask's expiry may be recorded."""
 
@@ -102,13 +102,8 @@ class Asking:
             shown_hash=digest(question),
         )
         opened = AskOpened(ask=night.ids.new("ask"), session=self._job.session, draft=draft, due_at=due)
-        notice = NoticeRaised(
-            notice=night.ids.new("ntc"),
-            session=self._job.session,
-            tier=tier_of(NoticeKind.PLAN_READY),
-            text=question if len(question) <= LONGEST_NOTICE else f"{question[:LONGEST_NOTICE]}…",
-            subject=opened.ask,
-        )
+        tier = tier_of(NoticeKind.PLAN_READY)
+        notice = job_notice(night.ids, self._job, tier, cut(question), subject=opened.ask)
         await night.journal.record(opened, notice)
         return opened.ask, due
 

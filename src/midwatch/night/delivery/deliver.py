@@ -1,15 +1,16 @@
 """Delivers finished work: the branch, the pull request, the notice to the person; each once, in this order."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
-from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.context import Night
 from midwatch.night.delivery.pull_request_text import pull_request_text, ready_text, stayed_red
 from midwatch.night.delivery.siblings import siblings, worded
 from midwatch.night.jobs.resume import followed
+from midwatch.night.notify.notice import job_notice
 from midwatch.night.rounds.world import look
 from midwatch.ports.door import Effect
 from midwatch.ports.journal import Records
@@ -48,18 +49,9 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
         return {"branch": branch, **({LEFT: chosen.left} if chosen.left else {})}
 
     other = "" if chosen.bearer == job.id else f":{chosen.bearer}"
-    passed = await night.door.pass_through(
-        Effect(
-            key=f"deliver:{job.id}:{change.head[:12]}:{job.attempt}.{job.waits}{other}",
-            tool=WRITE,
-            session=job.session,
-            run=job.run,
-            job=job.id,
-            request={"head": change.head, "into": f"{AGENT}{chosen.bearer}", "repository": project.path},
-        ),
-        lambda: may_leave(night, job),
-        push,
-    )
+    key = f"deliver:{job.id}:{change.head[:12]}:{job.attempt}.{job.waits}{other}"
+    request = {"head": change.head, "into": f"{AGENT}{chosen.bearer}", "repository": project.path}
+    passed = await through_the_door(night, job, key, request, push)
     return (JobDelivered(job=job.id, epoch=job.epoch, branch=passed["branch"], head=change.head),)
 
 
@@ -116,18 +108,9 @@ async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullReque
     async def act() -> dict[str, str]:
         return {"seen": (await forge.open(draft)).model_dump_json()}
 
-    passed = await night.door.pass_through(
-        Effect(
-            key=f"pull_request:{job.id}:{draft.place.head[:12]}:{job.attempt}.{job.waits}",
-            tool=WRITE,
-            session=job.session,
-            run=job.run,
-            job=job.id,
-            request={"into": draft.place.branch, "meant_for": draft.place.into, "forge": forge.name},
-        ),
-        lambda: may_leave(night, job),
-        act,
-    )
+    key = f"pull_request:{job.id}:{draft.place.head[:12]}:{job.attempt}.{job.waits}"
+    request = {"into": draft.place.branch, "meant_for": draft.place.into, "forge": forge.name}
+    passed = await through_the_door(night, job, key, request, act)
     return forge.name, PullRequestSeen.model_validate_json(passed["seen"])
 
 
@@ -138,17 +121,20 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
         raise Stale("There is no pull request to report.")
     why = f"Only a draft: {rows[-1].title}" if rows[-1].draft else rows[-1].title
     ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=why)
-    notice = NoticeRaised(
-        notice=night.ids.new("ntc"),
-        session=job.session,
-        tier=tier_of(NoticeKind.PULL_REQUEST_READY),
-        text=ready_text(job, rows[-1], night.clock.now()),
-        subject=job.id,
-    )
+    text = ready_text(job, rows[-1], night.clock.now())
+    notice = job_notice(night.ids, job, tier_of(NoticeKind.PULL_REQUEST_READY), text)
     return (ended, notice) if night.settings().notices.on_complete else (ended,)
 
 
-async def may_leave(night: Night, job: JobRow) -> Verdict:
+async def through_the_door(
+    night: Night, job: JobRow, key: str, request: dict[str, str], act: Callable[[], Awaitable[dict[str, str]]]
+) -> dict[str, str]:
+    """Let an effect of a job leave, once per key, if the gate still allows it."""
+    effect = Effect(key=key, tool=WRITE, session=job.session, run=job.run, job=job.id, request=request)
+    return await night.door.pass_through(effect, lambda: _may_leave(night, job), act)
+
+
+async def _may_leave(night: Night, job: JobRow) -> Verdict:
     """Ask the gate again, about exactly the paths that would be delivered."""
     now = await night.records.get(JobRow, job.id)
     if now.epoch != job.epoch:

@@ -6,11 +6,11 @@ from midwatch.errors import MidwatchError, Stale
 from midwatch.journal.entry import digest
 from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.night.context import Night
-from midwatch.night.delivery.deliver import may_leave
+from midwatch.night.delivery.deliver import through_the_door
+from midwatch.night.delivery.forge_watch import place_of
 from midwatch.night.delivery.siblings import MARK, TAIL, siblings, worded
-from midwatch.ports.door import Effect
 from midwatch.rules.gate.contract import WRITE
-from midwatch.terms.forges import LOCAL, PullRequestPlace
+from midwatch.terms.forges import LOCAL
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow
 
 log = logging.getLogger("midwatch.retelling")
@@ -62,15 +62,7 @@ async def _reword(night: Night, opened: PullRequestRow) -> None:
 async def _comment(night: Night, job: JobRow, opened: PullRequestRow, text: str) -> None:
     """Post the text on the pull request's forge, through the door, once."""
     project = await night.records.get(ProjectRow, opened.project)
-    place = PullRequestPlace(
-        source=project.path,
-        project=project.id,
-        job=job.id,
-        branch=opened.branch,
-        head=opened.head,
-        into=opened.into,
-        number=opened.there,
-    )
+    place = await place_of(night.records, opened)
 
     async def act() -> dict[str, str]:
         await night.forges.of(project).comment(place, text)
@@ -78,12 +70,5 @@ async def _comment(night: Night, job: JobRow, opened: PullRequestRow, text: str)
 
     key = f"reworded:{opened.id}:{digest(text)[:12]}"
     failed = await night.records.find(InvocationRow, job=job.id, tool=WRITE, status=("error", "denied"))
-    effect = Effect(
-        key=f"{key}:{sum(row.id.startswith(key) for row in failed)}",  # the door remembers how a key ended
-        tool=WRITE,
-        session=job.session,
-        run=job.run,
-        job=job.id,
-        request={"into": opened.branch, "forge": opened.forge},
-    )
-    await night.door.pass_through(effect, lambda: may_leave(night, job), act)
+    key = f"{key}:{sum(row.id.startswith(key) for row in failed)}"  # the door remembers how a key ended
+    await through_the_door(night, job, key, {"into": opened.branch, "forge": opened.forge}, act)

@@ -1,9 +1,9 @@
 """Milestones of a job: its commits, and the start of its longer stages; reported without interrupting (A11)."""
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.session import NoticeRaised
 from midwatch.journal.events.signals import MilestoneReached
 from midwatch.night.context import Night
+from midwatch.night.notify.notice import job_notice
 from midwatch.rules.checks.commit_size import remark_on
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.jobs import Change, Stage
@@ -77,11 +77,4 @@ def _notices(night: Night, job: JobRow, stone: MilestoneReached) -> tuple[Event,
     if not night.settings().notices.on_progress_milestones:
         return ()
     text = f"Job {job.number} ({job.title}): {stone.text}."
-    notice = NoticeRaised(
-        notice=night.ids.new("ntc"),
-        session=job.session,
-        tier=tier_of(NoticeKind.MILESTONE),
-        text=text,
-        subject=job.id,
-    )
-    return (notice,)
+    return (job_notice(night.ids, job, tier_of(NoticeKind.MILESTONE), text),)

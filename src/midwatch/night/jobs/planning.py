@@ -3,11 +3,12 @@
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, JobPlanned, PlanReturned
-from midwatch.journal.events.session import AskOpened, NoticeRaised
+from midwatch.journal.events.session import AskOpened
 from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.context import Night
 from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
+from midwatch.night.notify.notice import job_notice
 from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import faults
 from midwatch.rules.people.asks import approved_at_once, deadline_at, silence_in_words, what_silence_means
@@ -93,13 +94,7 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
     )
     due = deadline_at(night.clock.now(), minutes) if silence is not Silence.WAITS else None
     opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
-    notice = NoticeRaised(
-        notice=night.ids.new("ntc"),
-        session=job.session,
-        tier=tier_of(NoticeKind.PLAN_READY),
-        text=draft.question,
-        subject=opened.ask,
-    )
+    notice = job_notice(night.ids, job, tier_of(NoticeKind.PLAN_READY), draft.question, subject=opened.ask)
     return (opened, notice) if settings.notices.on_plan_ready else (opened,)
 
 

@@ -6,7 +6,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobBoxed, JobBoxOpened, JobEnded, JobWarned
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.context import Night
-from midwatch.night.recovery.failures import notice
+from midwatch.night.notify.notice import job_notice
 from midwatch.ports.journal import Records
 from midwatch.rules.budget.time_boxes import AT_WORK, due_at, used
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -64,7 +64,7 @@ async def _warn(night: Night, job: JobRow, minutes: float, stop_at: datetime) ->
     text = f"Job {job.number} ({job.title}) has worked for {minutes:g} minutes; it stops at {at}."
     await night.journal.record(
         JobWarned(job=job.id, epoch=job.epoch, minutes=minutes, stop_at=stop_at),
-        notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text),
+        job_notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text),
         key=f"warned:{job.id}",
     )
 
@@ -86,4 +86,4 @@ async def stopped_well(night: Night, job: JobRow) -> tuple[Event, ...]:
     said = " ".join(words.split())[-LONGEST_TEXT:]
     last = f" Last words: {said}" if said else ""
     text = f"Job {job.number} ({job.title}) used up its time box at {job.stage.said}; its work is kept.{last}"
-    return ended, notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text)
+    return ended, job_notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text)

@@ -9,6 +9,7 @@ from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned
 from midwatch.night.agents.assignment import grace
 from midwatch.night.context import Night
+from midwatch.night.notify.notice import job_notice
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -50,13 +51,8 @@ async def _why_orphaned(night: Night, job_id: str) -> tuple[str, JobRow | None]:
 
 
 def _notice(ids: Ids, job: JobRow, why: str) -> NoticeRaised:
-    return NoticeRaised(
-        notice=ids.new("ntc"),
-        session=job.session,
-        tier=tier_of(NoticeKind.ERROR),
-        text=f"A process of job {job.number} was still running and was ended: {why}",
-        subject=job.id,
-    )
+    text = f"A process of job {job.number} was still running and was ended: {why}"
+    return job_notice(ids, job, tier_of(NoticeKind.ERROR), text)
 
 
 async def collect_checkouts(night: Night) -> int:

@@ -6,15 +6,13 @@ from datetime import datetime
 from midwatch.errors import Away, MidwatchError, Refused, Stale, Withheld
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, JobStumbled, JobWaits
-from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.asks.escalation import guidance
 from midwatch.night.context import Night
-from midwatch.ports.clock import Ids
+from midwatch.night.notify.notice import job_notice
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
 from midwatch.rules.recovery.tries import errors_in_a_row, failures_of, forgiven_at, tries_of
-from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
 
@@ -119,11 +117,7 @@ async def end_notice(night: Night, job: JobRow, ended: JobEnded, headline: str =
     tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors, errors_that_wake=notices.errors_that_wake)
     text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"
     asked = await guidance(night, job, jobs, asks, tier)
-    return asked or ((notice(night.ids, job, tier, text),) if notices.on_error else ())
-
-
-def notice(ids: Ids, job: JobRow, tier: Tier, text: str, *, subject: str = "") -> NoticeRaised:
-    return NoticeRaised(notice=ids.new("ntc"), session=job.session, tier=tier, text=text, subject=subject or job.id)
+    return asked or ((job_notice(night.ids, job, tier, text),) if notices.on_error else ())
 
 
 def waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:

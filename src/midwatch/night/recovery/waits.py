@@ -10,7 +10,8 @@ from midwatch.journal.events.session import AskWithdrawn, SessionPaused, Session
 from midwatch.night.asks.escalation import CAPPED, ask_about
 from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import contract_of
-from midwatch.night.recovery.failures import OUTSIDE, after_failure, failed, find_out, notice, waits
+from midwatch.night.notify.notice import job_notice
+from midwatch.night.recovery.failures import OUTSIDE, after_failure, failed, find_out, waits
 from midwatch.night.rounds.debrief import debrief_events
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
@@ -63,7 +64,7 @@ async def _wait_for(
             night, job, f"{why} Resume it then: midwatch job resume {job.number}", "limit", headline=why
         )
     why = f"{error.message} It resumes at {at}."
-    result = notice(night.ids, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
+    result = job_notice(night.ids, job, tier_of(NoticeKind.ROUTINE), f"Job {job.number} ({job.title}) waits: {why}")
     return waits(job, why, "limit", until=until, attempt=attempt), result
 
 
@@ -84,7 +85,7 @@ def _credential_ask(night: Night, job: JobRow, why: str) -> tuple[Event, ...]:
     how = "midwatch doctor says where" if job.stage in OUTSIDE else f"midwatch agent login {job.agent}"
     question = f"{why} Fix it ({how}), then try again; or stop job {job.number}?"
     opened = ask_about(night, job, AskKind.GUIDANCE_ERROR, f"{question} {silence}", (GO_ON, STOP), minutes)
-    return opened, notice(night.ids, job, tier_of(NoticeKind.CRITICAL_GUIDANCE), question, subject=opened.ask)
+    return opened, job_notice(night.ids, job, tier_of(NoticeKind.CRITICAL_GUIDANCE), question, subject=opened.ask)
 
 
 async def ask_again(night: Night, session_id: str) -> None:
@@ -116,7 +117,7 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
     )
     silence = silence_in_words(SILENCE[AskKind.SPEND], minutes)
     opened = ask_about(night, job, AskKind.SPEND, f"{question} {silence}", ("yes", "no"), minutes)
-    result = notice(night.ids, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
+    result = job_notice(night.ids, job, tier_of(NoticeKind.NEEDS_INPUT), question, subject=opened.ask)
     return waits(job, error.message, BUDGET), opened, result
 
 

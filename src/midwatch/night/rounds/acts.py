@@ -10,6 +10,7 @@ from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, S
 from midwatch.night.commands.job_start import start_events
 from midwatch.night.context import Night
 from midwatch.night.jobs.resume import resume_stage, take_up
+from midwatch.night.notify.notice import notice
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
 from midwatch.ports.clock import Ids
@@ -68,13 +69,7 @@ def pause_on_spin(ids: Ids, world: World, verdict: Verdict) -> tuple[Event, ...]
     text = f"Night {world.session.number} is paused: {verdict.first.text} Resume with: midwatch resume"
     return (
         SessionPaused(session=world.session.id, why=verdict.first.text),
-        NoticeRaised(
-            notice=ids.new("ntc"),
-            session=world.session.id,
-            tier=tier_of(NoticeKind.SPIN_PAUSE),
-            text=text,
-            subject=world.session.id,
-        ),
+        notice(ids, world.session.id, tier_of(NoticeKind.SPIN_PAUSE), text, subject=world.session.id),
     )
 
 
@@ -98,11 +93,9 @@ async def ask_first(night: Night, act_id: str) -> None:
         project=act.proposal.project,
     )
     opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
-    notice = NoticeRaised(
-        notice=night.ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=draft.question, subject=opened.ask
-    )
+    asked = notice(night.ids, act.session, Tier.ACTION, draft.question, subject=opened.ask)
     if await night.journal.known(f"act:{act.id}:asked") is None:
-        await night.journal.record(opened, notice, key=f"act:{act.id}:asked", because=(act.judged_seq,))
+        await night.journal.record(opened, asked, key=f"act:{act.id}:asked", because=(act.judged_seq,))
 
 
 async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
@@ -156,10 +149,8 @@ async def _stop(_: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
 
 async def _notify(night: Night, _: World, act: ActRow) -> tuple[list[Event], str]:
     tier = Tier(max(int(Tier.ACTION), act.proposal.tier))  # a brain may lower its urgency, never raise it
-    notice = NoticeRaised(
-        notice=night.ids.new("ntc"), session=act.session, tier=tier, text=act.proposal.message, subject=act.id
-    )
-    return [notice], notice.notice
+    said = notice(night.ids, act.session, tier, act.proposal.message, subject=act.id)
+    return [said], said.notice
 
 
 async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
@@ -212,4 +203,4 @@ def in_words(proposal: Proposal, project: str) -> str:
 
 
 def _tell(ids: Ids, act: ActRow, text: str) -> NoticeRaised:
-    return NoticeRaised(notice=ids.new("ntc"), session=act.session, tier=Tier.ACTION, text=text, subject=act.id)
+    return notice(ids, act.session, Tier.ACTION, text, subject=act.id)

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.session import CheckInMade, NoticeRaised
+from midwatch.journal.events.session import CheckInMade
+from midwatch.night.notify.notice import notice
 from midwatch.night.rounds.debrief import debrief_events
 from midwatch.night.rounds.world import World
 from midwatch.ports.clock import Ids
@@ -56,15 +57,10 @@ async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...
     trigger = ", ".join([*(one.value for one in due), *passed])
     if not alarming(since.marks, alert_from=world.settings.limits.alert_percent):
         return (CheckInMade(session=session.id, type="progress", trigger=trigger, text=text),)
+    used = f"Night {session.number} has used {' and '.join(_highest(marks))}. {text}"
     return (
         CheckInMade(session=session.id, type="alert", trigger=trigger, text=text),
-        NoticeRaised(
-            notice=ids.new("ntc"),
-            session=session.id,
-            tier=tier_of(NoticeKind.CHECK_IN_ALERT),
-            text=f"Night {session.number} has used {' and '.join(_highest(marks))}. {text}",
-            subject=session.id,
-        ),
+        notice(ids, session.id, tier_of(NoticeKind.CHECK_IN_ALERT), used, subject=session.id),
     )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobStopRequested
-from midwatch.journal.events.session import AskExpired, CheckInMade, NoticeRaised, SessionDebriefing
+from midwatch.journal.events.session import AskExpired, CheckInMade, SessionDebriefing
+from midwatch.night.notify.notice import notice
 from midwatch.ports.clock import Ids
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.asks import AskKind, AskState, Silence
@@ -15,16 +16,11 @@ def debrief_events(
     ids: Ids, session: SessionRow, reason: str, *, jobs: Iterable[JobRow], asks: Iterable[AskRow], by: str
 ) -> list[Event]:
     """Return all events that end a night, for one transaction."""
+    over = f"{session.called} is over: {reason}."
     events: list[Event] = [
         SessionDebriefing(session=session.id, reason=reason),
         CheckInMade(session=session.id, type="completion", trigger="over", text=f"The night is over: {reason}."),
-        NoticeRaised(
-            notice=ids.new("ntc"),
-            session=session.id,
-            tier=tier_of(NoticeKind.CHECK_IN_COMPLETION),
-            text=f"{session.called} is over: {reason}.",
-            subject=session.id,
-        ),
+        notice(ids, session.id, tier_of(NoticeKind.CHECK_IN_COMPLETION), over, subject=session.id),
     ]
     for job in jobs:
         if job.session == session.id:
