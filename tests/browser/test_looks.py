@@ -159,7 +159,7 @@ def agent(looker: Looker, ann: Householder) -> None:
     looker.looks("live-held")
     page = looker.opens("/jobs/1")
     page.get_by_text("Its prompt").first.click()
-    expect(page.locator("details.told pre")).to_have_text(PROMPT)
+    expect(page.locator("details.prompt pre")).to_have_text(PROMPT)
     looker.looks("job-agent")
     began, *_ = (one["seq"] for one in ann.types("replay", "--json").json if one.get("kind") == "agent.began")
     looker.opens(f"/why/{began}")

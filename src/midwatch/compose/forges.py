@@ -112,9 +112,9 @@ class ConfiguredForges:
     async def hear(self, name: str, body: bytes, headers: Mapping[str, str]) -> bool:
         """Accept a forge's webhook; return whether to look. Its content is not trusted: it only triggers a look."""
         setup = self.settings().forges.by_name().get(name)
-        nobody = Unknown("Webhooks are not accepted here.", hint="Name one: [forges.NAME] webhook_secret = ...")
+        not_accepted = Unknown("Webhooks are not accepted here.", hint="Name one: [forges.NAME] webhook_secret = ...")
         if setup is None or not setup.webhook_secret:
-            raise nobody
+            raise not_accepted
         signature = headers.get("x-hub-signature-256", "")
         stranger = Stranger("The webhook's signature does not match.", hint="Give both sides the same secret.")
         if not signed(signature):
@@ -123,7 +123,7 @@ class ConfiguredForges:
             word = await Token(self.vault, name, setup.webhook_secret).reveal()
         except MidwatchError as error:  # where a secret is stored, and what is wrong there, goes to our log only
             log.warning("a webhook of %s was refused: %s %s", name, error.message, error.hint)
-            raise nobody from None
+            raise not_accepted from None
         if not genuine(word, body, signature):
             raise stranger
         return is_news(headers.get("x-github-event", "")) and self._heard.new(name, body)

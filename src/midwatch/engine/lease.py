@@ -57,7 +57,7 @@ class Lease:
     async def _reap(self, tx: AsyncConnection) -> None:
         too_old = leases.c.beat < db_now - sa.func.make_interval(0, 0, 0, 0, 0, 0, self._seconds)
         await tx.execute(sa.delete(leases).where(too_old))
-        living = sa.select(leases.c.executor).union(sa.select(sa.literal("")))  # nobody has claimed it yet
+        living = sa.select(leases.c.executor).union(sa.select(sa.literal("")))  # not claimed yet
         orphaned = sa.select(queued_work.c.executor).distinct()
         orphaned = orphaned.where(queued_work.c.error == "", queued_work.c.executor.not_in(living))
         orphans = list((await tx.execute(orphaned)).scalars())

@@ -25,7 +25,7 @@ WHERE (seq, work) IN (SELECT seq, work FROM queued_work WHERE executor = '' ORDE
 RETURNING work, args, seq"""
 FINISH = sa.text("DELETE FROM queued_work WHERE seq = :seq AND work = :work AND executor = :executor")
 FAIL = sa.text("UPDATE queued_work SET error = :error WHERE seq = :seq AND work = :work AND executor = :executor")
-"""What failed stays, for whoever looks into it, and is not claimed again."""
+"""What failed stays for inspection, and is not claimed again."""
 REQUEUE = sa.text("""
 UPDATE queued_work SET executor = ''
 WHERE executor IN :executors AND error = '' AND work || '-' || seq NOT IN :running""").bindparams(

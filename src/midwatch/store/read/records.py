@@ -80,7 +80,7 @@ def _finding(kind: type[Term], *columns: tuple[str, bool | None]) -> sa.Select[A
 
 @lru_cache
 def _getting(kind: type[Term]) -> sa.Select[Any]:
-    """Build the query once, as above; a number that nobody gave equals none."""
+    """Build the query once, as above; a number that was not given equals none."""
     table = RECORDS[kind]
     given = {"id": "said", "number": "number", "name": "said"}
     matches = [

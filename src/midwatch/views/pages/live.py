@@ -49,7 +49,7 @@ class NightShown(Term):
 
     number: int = 0
     title: str
-    told: str = ""
+    sentence: str = ""
     paused: str = ""
     """Why it is paused, if it is."""
     level: str = ""
@@ -106,7 +106,7 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
     if session is None:
         return NightShown(
             title="No night is under way.",
-            told="Write and sign tonight's orders, and follow the night here.",
+            sentence="Write and sign tonight's orders, and follow the night here.",
             next_page="/tonight",
             next_words="Prepare tonight",
         )
@@ -115,7 +115,7 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
     if session.state is SessionState.BRIEFING:
         return NightShown(
             title="No night is under way.",
-            told="Orders for tonight are drafted. They begin when you sign them.",
+            sentence="Orders for tonight are drafted. They begin when you sign them.",
             next_page="/tonight",
             next_words="Read and sign the orders",
         )
@@ -124,7 +124,7 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
     return NightShown(
         number=session.number,
         title=f"Night {session.number} is over.",
-        told=said,
+        sentence=said,
         next_page="/morning" if waits else "/tonight",
         next_words="Review the results" if waits else "Prepare tonight",
     )
@@ -137,7 +137,7 @@ def _under_way(session: SessionRow, authority: str) -> NightShown:
     return NightShown(
         number=session.number,
         title=f"Night {session.number} {state}",
-        told=goals,
+        sentence=goals,
         paused=_sentence(session.why_paused) if session.paused else "",
         level=level,
         level_means=LEVEL_MEANS[session.level],

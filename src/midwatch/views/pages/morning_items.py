@@ -99,7 +99,7 @@ class Item(Term):
     flagged: tuple[str, ...]
     evidence: tuple[EvidenceShown, ...]
     checks: tuple[CheckShown, ...]
-    told: tuple[ProofLine, ...]
+    proof: tuple[ProofLine, ...]
     """What supports and what weakens the proof, beside its checks."""
     decisions: tuple[DecisionMade, ...]
     pull: PullShown | None
@@ -113,7 +113,7 @@ def items_of(rows: NightRows, entries: Sequence[Entry], names: Names) -> tuple[I
     return tuple(_item(rows, one, place, (entries, names)) for place, one in enumerate(rows.report.recommendations, 1))
 
 
-def _item(rows: NightRows, one: Recommendation, place: int, told: tuple[Sequence[Entry], Names]) -> Item:
+def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Sequence[Entry], Names]) -> Item:
     job = next((job for job in rows.jobs if one.why == f"trace:{job.id}"), None)
     # A recommendation to look at a finding has a job too, but its change is judged with the one to merge it.
     about_change = job is not None and one.ask in {f"midwatch job {verb} {job.number}" for verb in ("merge", "show")}
@@ -140,8 +140,8 @@ def _item(rows: NightRows, one: Recommendation, place: int, told: tuple[Sequence
         flagged=change.flagged if change else (),
         evidence=_evidence(rows, one),
         checks=checks(job.proof) if job and job.proof and about_change else (),
-        told=proof_lines(job.proof) if job and job.proof and about_change else (),
-        decisions=decisions(job, rows.asks, *told) if job and about_change else (),
+        proof=proof_lines(job.proof) if job and job.proof and about_change else (),
+        decisions=decisions(job, rows.asks, *history) if job and about_change else (),
         pull=_pull(pull, job.number) if pull and job else None,
         diff_blob=job.diff_blob if job and about_change else "",
         outcome=ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING,
