@@ -41,7 +41,6 @@ async def look(house: TestHouse) -> Seen:
         asks=await find(rows.AskRow),
         pull_requests=await find(rows.PullRequestRow),
         notices=await find(rows.NoticeRow),
-        invocations=await find(rows.InvocationRow),
         timers=await find(rows.TimerRow),
     )
     return Seen(await house.house.journal.entries(limit=10_000), records)

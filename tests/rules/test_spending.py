@@ -11,9 +11,7 @@ from midwatch.rules.budget.spending import (
     Amount,
     BudgetUse,
     Ceilings,
-    Crossing,
     Whose,
-    crossings,
     estimated_tokens,
     expected_output,
     may_spend,
@@ -76,23 +74,6 @@ def test_the_strictest_budget_decides_in_whatever_order(budgets: list[BudgetUse]
     each = [order.index(may_spend([one], wanted).answer) for one in budgets]
     assert order.index(may_spend(budgets, wanted).answer) == max(each, default=0)
     assert may_spend(budgets[::-1], wanted).answer == may_spend(budgets, wanted).answer
-
-
-@given(st.integers(1, 200), st.lists(small, min_size=1, max_size=20))
-def test_each_mark_is_crossed_once(limit: int, steps: list[int]) -> None:
-    seen, spent = list[int](), 0
-    for step in steps:
-        before = budget(Amount(spent), usd_micros=limit)
-        spent += step
-        seen += [one.mark for one in crossings(before, budget(Amount(spent), usd_micros=limit))]
-    assert seen == [mark for mark in (50, 80, 100) if spent * 100 >= mark * limit]
-
-
-def test_four_fifths_are_alarming_and_promises_are_not() -> None:
-    before, after = budget(Amount(70), usd_micros=100), budget(Amount(80), Amount(20), usd_micros=100)
-    assert crossings(before, after) == (Crossing(Whose.JOB, "usd_micros", 80),)
-    assert crossings(before, after)[0].alarming
-    assert crossings(budget(usd_micros=0), budget(Amount(1), usd_micros=0)) == ()
 
 
 def test_the_sentences_say_whose_ceiling_and_how_much() -> None:

@@ -139,7 +139,6 @@ def _room(house: House, folder: Path) -> RoomFolder:
         walls=SandboxSpec(tree=tree, home=home, tree_read_only=True, limits=enclosure.limits),
         enclosure=enclosure,
         purpose=JOB,
-        speaks_as=1,
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.ports.ledger import Reservations
 from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
-from midwatch.rules.budget.spending import Amount, Crossing
+from midwatch.rules.budget.spending import Amount
 from midwatch.terms.agents import Met, Outcome
 
 UNWANTED = frozenset({401, 403})
@@ -57,8 +57,8 @@ class WatchedLedger:
             self._meetings.refused(wish.job, answer)
         return answer
 
-    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        return await self._ledger.settle(reservation, used)
+    async def settle(self, reservation: Reservation, used: Amount) -> None:
+        await self._ledger.settle(reservation, used)
 
     async def release(self, reservation: Reservation) -> None:
         await self._ledger.release(reservation)

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from midwatch.rules.budget.reservation import Held, Refusal, Reservation, ReservationRequest
-from midwatch.rules.budget.spending import Amount, Crossing
+from midwatch.rules.budget.spending import Amount
 
 
 class Reservations(Protocol):
@@ -13,8 +13,8 @@ class Reservations(Protocol):
         """Reserve the amount, waiting a while for other requests to release theirs; or refuse."""
         ...
 
-    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Book the cost in place of the reservation; return which budget marks it reached."""
+    async def settle(self, reservation: Reservation, used: Amount) -> None:
+        """Book the cost in place of the reservation."""
         ...
 
     async def release(self, reservation: Reservation) -> None:

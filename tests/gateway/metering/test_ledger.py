@@ -35,11 +35,7 @@ async def test_what_is_set_aside_is_booked_or_comes_back() -> None:
     made = ledger(usd_micros=100)
     first, second = await reserved(made, 60), await reserved(made, 30, "b")
     assert made.budget(Whose.RUN, "run").reserved == Amount(90, 90, 2)
-    crossed = await made.settle(first, Amount(85, 5, 1))
-    assert [(one.whose, one.kind, one.mark, one.alarming) for one in crossed] == [
-        (Whose.RUN, "usd_micros", 50, False),
-        (Whose.RUN, "usd_micros", 80, True),
-    ]
+    await made.settle(first, Amount(85, 5, 1))
     await made.release(second)
     budget = made.budget(Whose.RUN, "run")
     assert (budget.spent, budget.reserved) == (Amount(85, 5, 1), Amount())
@@ -131,4 +127,3 @@ async def test_at_the_line_the_job_is_told_whose_line_it_is(whose: Whose) -> Non
             "No further request is sent until a person raises the ceiling."
         )
         assert len(one.far.got) == 1
-        assert one.calls[0].crossed[-1].mark == 100

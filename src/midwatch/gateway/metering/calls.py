@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from midwatch.rules.budget.spending import Crossing
 from midwatch.terms.agents import Tokens
 
 
@@ -51,8 +50,6 @@ class MeteredCall:
     """The provider's HTTP status; 0 without an answer."""
     usage: TokenUsage
     usd_micros: int
-    ms_to_first_byte: int | None
-    """None when no byte of an answer came."""
     ms: int
     cut: bool
     """Whether the answer is incomplete: one side closed the connection, or the time ran out."""
@@ -62,8 +59,6 @@ class MeteredCall:
     """The provider's own name for it."""
     reservation: str = ""
     """The name of its reservation in the ledger."""
-    crossed: tuple[Crossing, ...] = ()
-    """Shares of ceilings that this request reached."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,7 +166,7 @@ class Exchange:
         usage = state.usage()
         model = self._model(state)
         cost = self._usd(model, usage)
-        crossed = await recorded(self._services.ledger.settle(reservation, Amount(cost, usage.total, 1)))
+        await recorded(self._services.ledger.settle(reservation, Amount(cost, usage.total, 1)))
         call = MeteredCall(
             provider=self._grant.provider.name,
             model=model,
@@ -174,13 +174,11 @@ class Exchange:
             status=state.progress.status,
             usage=usage,
             usd_micros=cost,
-            ms_to_first_byte=state.first_byte,
             ms=state.ms(),
             cut=not state.whole,
             why=state.why or ("" if state.whole else "The network of this job was closed."),
             request_id=state.request_id,
             reservation=reservation.id,
-            crossed=crossed,
         )
         await recorded(self._services.settled(call))
 

@@ -28,7 +28,6 @@ class ExchangeState:
         """Whether the job closed the connection."""
         self.why = ""
         self.request_id = ""
-        self.first_byte: int | None = None
         self._began = monotonic()
 
     def ms(self) -> int:
@@ -37,7 +36,6 @@ class ExchangeState:
 
     def answered(self, response: "httpx.Response") -> None:
         """Record the head of the answer."""
-        self.first_byte = self.ms()
         fields = response.headers
         self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
         kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")

@@ -7,7 +7,7 @@ from typing import Final
 
 from midwatch.errors import Corrupt, Unknown
 from midwatch.rules.budget.reservation import Held, Refusal, Reservation, ReservationRequest
-from midwatch.rules.budget.spending import NOTHING, Amount, BudgetUse, Ceilings, Crossing, Whose, crossings, may_spend
+from midwatch.rules.budget.spending import NOTHING, Amount, BudgetUse, Ceilings, Whose, may_spend
 
 PATIENCE: Final = 120.0
 
@@ -59,10 +59,9 @@ class MemoryLedger:
                 return answer
         return answer
 
-    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        crossed = self._book(reservation, used)
+    async def settle(self, reservation: Reservation, used: Amount) -> None:
+        self._book(reservation, used)
         await self._tell()
-        return crossed
 
     async def release(self, reservation: Reservation) -> None:
         self._book(reservation, NOTHING)
@@ -81,16 +80,13 @@ class MemoryLedger:
             self._budgets[owner] = replace(budget, reserved=budget.reserved + wish.wanted)
         return reservation
 
-    def _book(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
+    def _book(self, reservation: Reservation, used: Amount) -> None:
         if self._open.pop(reservation.id, None) is None:
             raise Corrupt("A reservation was ended twice.", hint="This is a fault in Midwatch; report it.")
-        crossed: list[Crossing] = []
         for owner in self._of(reservation.wish.job):
             before = self._budgets[owner]
-            after = replace(before, spent=before.spent + used, reserved=before.reserved - reservation.wish.wanted)
-            self._budgets[owner] = after
-            crossed += crossings(before, after)
-        return tuple(crossed)
+            left = before.reserved - reservation.wish.wanted
+            self._budgets[owner] = replace(before, spent=before.spent + used, reserved=left)
 
     async def _tell(self) -> None:
         async with self._changed:

@@ -29,8 +29,6 @@ class Endpoint:
     api: Api
     queries: frozenset[str] = frozenset()
     """Names in the query that are sent; others are dropped."""
-    streams: bool | None = None
-    """Whether the answer is a stream; None when the body says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +103,8 @@ _TELLS: Final = frozenset(
 )
 
 
-def _endpoint(method: str, path: str, api: Api, *queries: str, streams: bool | None = None) -> Endpoint:
-    return Endpoint(method, re.compile(path, re.ASCII), api, frozenset(queries), streams)
+def _endpoint(method: str, path: str, api: Api, *queries: str) -> Endpoint:
+    return Endpoint(method, re.compile(path, re.ASCII), api, frozenset(queries))
 
 
 ANTHROPIC: Final = Provider(
@@ -115,7 +113,7 @@ ANTHROPIC: Final = Provider(
     shape="anthropic",
     endpoints=(
         _endpoint("POST", "/v1/messages", "messages", "beta"),
-        _endpoint("POST", "/v1/messages/count_tokens", "count", "beta", streams=False),
+        _endpoint("POST", "/v1/messages/count_tokens", "count", "beta"),
     ),
     key_header="x-api-key",
     asks=frozenset({"anthropic-version", "anthropic-beta", "anthropic-dangerous-direct-browser-access", "x-app"}),
@@ -143,9 +141,9 @@ GEMINI: Final = Provider(
     base="https://generativelanguage.googleapis.com",
     shape="gemini",
     endpoints=(
-        _endpoint("POST", f"/v1beta/models/{_MODEL}:generateContent", "generate", streams=False),
-        _endpoint("POST", f"/v1beta/models/{_MODEL}:streamGenerateContent", "generate", "alt", streams=True),
-        _endpoint("POST", f"/v1beta/models/{_MODEL}:countTokens", "count", streams=False),
+        _endpoint("POST", f"/v1beta/models/{_MODEL}:generateContent", "generate"),
+        _endpoint("POST", f"/v1beta/models/{_MODEL}:streamGenerateContent", "generate", "alt"),
+        _endpoint("POST", f"/v1beta/models/{_MODEL}:countTokens", "count"),
     ),
     key_header="x-goog-api-key",
     asks=frozenset({"x-goog-api-client"}),

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
-from midwatch.rules.budget.limits import ALERT_FROM, marks_crossed
 from midwatch.terms.contract import Constraints
-from midwatch.terms.facts import Budget
 from midwatch.terms.money import dollars
 
 USUAL_OUTPUT: Final = 16_000
@@ -106,21 +104,6 @@ class MaySpend:
 YES: Final = MaySpend("yes")
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """A share of a ceiling that has just been reached."""
-
-    whose: Whose
-    kind: Kind
-    mark: int
-    """In per cent."""
-
-    @property
-    def alarming(self) -> bool:
-        """Whether it raises an alert."""
-        return self.mark >= ALERT_FROM
-
-
 def may_spend(budgets: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
     """A spent ceiling says no; one that is only reserved says wait, until reservations are spent or released.
 
@@ -151,17 +134,6 @@ def _judged(budget: BudgetUse, kind: Kind, wanted: int) -> MaySpend:
         why = f"Requests under way may use up what the {whose.value} has left of {amount_said(kind, ceiling)}."
         return MaySpend("wait", why, whose, kind)
     return YES
-
-
-def crossings(before: BudgetUse, after: BudgetUse) -> tuple[Crossing, ...]:
-    """A ceiling warns once at each mark, by what is really spent: reservations may be released."""
-    found = []
-    for kind in KINDS:
-        limit = after.ceilings.of(kind)
-        old = Budget(spent=before.spent.of(kind), limit=limit)
-        new = Budget(spent=after.spent.of(kind), limit=limit)
-        found += [Crossing(after.whose, kind, mark) for mark in (marks_crossed(old, new) if limit else ())]
-    return tuple(found)
 
 
 def estimated_tokens(body_bytes: int) -> int:

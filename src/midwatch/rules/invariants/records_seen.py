@@ -21,7 +21,6 @@ class RecordsSeen:
     pull_requests: tuple[rows.PullRequestRow, ...] = ()
     notices: tuple[rows.NoticeRow, ...] = ()
     deliveries: tuple[rows.DeliveryRow, ...] = ()
-    invocations: tuple[rows.InvocationRow, ...] = ()
     timers: tuple[rows.TimerRow, ...] = ()
     held: tuple[Held, ...] = ()
     """What is set aside for requests under way; not a record, but it counts as money."""

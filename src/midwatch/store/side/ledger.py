@@ -13,7 +13,7 @@ from midwatch.ports.clock import Ids
 from midwatch.rules.budget.provider_quota import YES as FULL
 from midwatch.rules.budget.provider_quota import MayBurn
 from midwatch.rules.budget.reservation import Held, Refusal, Reservation, ReservationRequest
-from midwatch.rules.budget.spending import KINDS, Amount, BudgetUse, Ceilings, Crossing, Whose, crossings, may_spend
+from midwatch.rules.budget.spending import KINDS, Amount, BudgetUse, Ceilings, Whose, may_spend
 from midwatch.store.schema.tables import RECORDS, jobs, leases, reservations
 from midwatch.store.writer import DatabaseWriter
 from midwatch.terms.records import FuelRow, JobRow, RunRow, SessionRow
@@ -79,16 +79,8 @@ class SqlLedger:
                 return answer
             await asyncio.sleep(PAUSE)
 
-    async def settle(self, reservation: Reservation, used: Amount) -> tuple[Crossing, ...]:
-        """Which marks this request reaches; its entry books it and releases what was set aside."""
-
-        def reached(tx: sa.Connection) -> tuple[Crossing, ...]:
-            before = _budgets(tx, self._owners(_payers(tx, reservation.wish)))
-            after = [BudgetUse(one.whose, one.ceilings, one.spent + used, one.reserved) for one in before]
-            pairs = zip(before, after, strict=True)
-            return tuple(found for old, new in pairs for found in crossings(old, new))
-
-        return await self._writer.write(reached)
+    async def settle(self, reservation: Reservation, used: Amount) -> None:
+        """Do nothing: the entry of the request books its cost and releases the reservation."""
 
     async def release(self, reservation: Reservation) -> None:
         mine = reservations.delete().where(reservations.c.id == reservation.id)

@@ -28,7 +28,6 @@ async def violations(house: House) -> tuple[Violation, ...]:
         pull_requests=await find(rec.PullRequestRow),
         notices=await find(rec.NoticeRow),
         deliveries=await find(rec.DeliveryRow),
-        invocations=await find(rec.InvocationRow),
         timers=await find(rec.TimerRow),
         held=await house.doors.ledger.held(),
     )

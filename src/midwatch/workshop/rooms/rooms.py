@@ -40,8 +40,6 @@ class RoomFolder:
     walls: SandboxSpec
     enclosure: Enclosure
     purpose: str
-    speaks_as: int
-    """The epoch that may send requests to the holder from now on."""
     nursery: Nursery | None = None
     occupant: HeldProgram | EndedProgram | None = None
 
@@ -131,7 +129,6 @@ class RoomFolders:
             walls=walls,
             enclosure=self.enclosure,
             purpose=request.purpose,
-            speaks_as=epoch,
             nursery=self._nursery,
             occupant=None if found is None else found[1],
         )
