@@ -142,7 +142,7 @@ async def test_pages_and_api_say_how_a_channel_stands(house: TestHouse, sink: Si
         assert "accepted its last message" in shown
         assert "sent to phone <time" in (await visitor.get("/live")).text
         await raised(house, "routine", Tier.SUMMARY)
-        assert "in the next batch to phone, at the latest <time" in (await visitor.get("/live")).text
+        assert "goes to phone with the next batch, at the latest <time" in (await visitor.get("/live")).text
         sink.status = 503
         await raised(house, "needed")
         await house.pass_time(hours=7)

@@ -10,16 +10,10 @@ from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level
 from midwatch.views.pages.channels import unsent_line
 from midwatch.views.pages.stack import brief_line
+from midwatch.views.text.states import JOB_ENDED
 
 if TYPE_CHECKING:
     from midwatch.morning.brief import NightRecords
-
-ENDED = {
-    JobState.DONE: "done",
-    JobState.FAILED: "failed",
-    JobState.STOPPED: "stopped, work kept",
-    JobState.DECLINED: "declined",
-}
 
 
 def headline(ledger: "NightRecords") -> str:
@@ -100,11 +94,11 @@ def _all_completed(ledger: "NightRecords") -> list[str]:
     for run in ledger.runs:
         jobs = [job for job in ledger.jobs if job.run == run.id]
         if run.contract.parts:
-            parts = (f"{_where(ledger, job)} {ENDED.get(job.state, job.state.value)}. {_said(job)}" for job in jobs)
+            parts = (f"{_where(ledger, job)} {JOB_ENDED.get(job.state, job.state.value)}. {_said(job)}" for job in jobs)
             found.append(f"{run.contract.objective} ({run.status}): {' '.join(parts)}")
         else:
             found += [
-                f"{_where(ledger, job)}: {job.title}: {ENDED.get(job.state, job.state.value)}. {_said(job)}"
+                f"{_where(ledger, job)}: {job.title}: {JOB_ENDED.get(job.state, job.state.value)}. {_said(job)}"
                 for job in jobs
             ]
     return found

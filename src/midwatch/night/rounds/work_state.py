@@ -16,7 +16,6 @@ from midwatch.terms.records import JobRow, PastAct
 if TYPE_CHECKING:
     from midwatch.night.rounds.world import World
 
-OVER_WITHOUT_WORK = {JobState.STOPPED: "stopped", JobState.DECLINED: "declined", JobState.FAILED: "failed"}
 DELIVERED = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
 """The last stages of a job that is done and has delivered work."""
 PASSING = frozenset(
@@ -130,7 +129,7 @@ def state_of(job: JobRow) -> str:
         return "working"
     if job.state is JobState.DONE:
         return "delivered" if job.stage in DELIVERED else "nothing_to_do"
-    return "boxed" if boxed(job) else OVER_WITHOUT_WORK[job.state]
+    return "boxed" if boxed(job) else job.state.value
 
 
 def for_good(act: PastAct) -> bool:

@@ -8,15 +8,9 @@ from midwatch.terms.asks import Delivery, DeliveryState, PushState
 from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, counted
+from midwatch.views.text.states import NOTICE_GOES
 
 MOST_NOTICES: Final = 6
-WAITS: Final = {
-    Delivery.NOW: "goes to {channel}",
-    Delivery.AFTER_QUIET: "held for {channel} until",
-    Delivery.BATCH: "in the next batch to {channel}, at the latest",
-    Delivery.DIGEST: "in the next digest to {channel}",
-    Delivery.LOG: "only in the log",
-}
 
 
 class ChannelShown(Term):
@@ -89,13 +83,14 @@ def _way(row: DeliveryRow) -> WayShown:
         case DeliveryState.FAILED:
             return WayShown(said=f"could not be sent to {channel}", at=row.settled_at, bad=True)
         case DeliveryState.LOGGED:
-            return WayShown(said=f"in the log; {channel} was removed")
+            return WayShown(said=NOTICE_GOES[Delivery.LOG].format(channel=channel))
         case DeliveryState.SENDING:
             return WayShown(said=f"being sent to {channel}")
         case DeliveryState.WAITING if row.attempts:
             return WayShown(said=f"{channel} refused it; retrying", at=row.due_at, bad=True)
         case DeliveryState.WAITING:
-            return WayShown(said=WAITS[row.delivery].format(channel=channel), at=row.due_at)
+            by = "at the latest" if row.delivery is Delivery.BATCH else "at"
+            return WayShown(said=f"{NOTICE_GOES[row.delivery].format(channel=channel)}, {by}", at=row.due_at)
 
 
 def unsent_line(channel: str, texts: Sequence[str]) -> str:

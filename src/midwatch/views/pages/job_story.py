@@ -9,22 +9,12 @@ from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited, M
 from midwatch.terms.term import Term
 from midwatch.views.pages.job_line import Spent
 from midwatch.views.text.plain import clean, counted
+from midwatch.views.text.states import AGENT_RUN_ENDED
 
 STORY: Final = ("agent.began", "agent.ended", "agent.limited", "model.called", "tool_call.decided")
 """The kinds of entries this is made of."""
 Verdict = Literal["allowed", "refused", "waits"]
 VERDICTS: Final[dict[str, Verdict]] = {"allow": "allowed", "deny": "refused", "ask": "waits"}
-ENDED: Final = {
-    "ok": "ended well",
-    "failed": "failed",
-    "max_turns": "took too many turns",
-    "budget": "spent its budget",
-    "limit": "reached the provider's limit",
-    "auth": "could not authenticate with the provider",
-    "network": "could not reach the provider",
-    "cancelled": "was stopped",
-    "crashed": "ended unexpectedly",
-}
 
 
 class Call(Term):
@@ -101,7 +91,7 @@ def _learned(
         case AgentBegan():
             return _began(event, at)
         case AgentEnded():
-            ended = ENDED.get(event.outcome.value, event.outcome.value)
+            ended = AGENT_RUN_ENDED.get(event.outcome.value, event.outcome.value)
             return {"ended_at": at, "outcome": event.outcome.value, "ended": ended, "why": clean(event.why, 400)}
         case AgentLimited():
             named = {"provider": clean(event.provider, 60), "limit": clean(event.limit, 60)}

@@ -9,14 +9,8 @@ from midwatch.terms.jobs import Plan
 from midwatch.terms.records import PlanRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, harmless
+from midwatch.views.text.states import PLAN_ENDED
 
-FATES: Final = {
-    "open": "waits for approval",
-    "approved": "approved",
-    "returned": "sent back",
-    "rejected": "turned down",
-    "none": "overtaken by events",
-}
 PARTS: Final = (("approach", "How"), ("files", "Files"), ("risks", "Risks"), ("checks", "Proved by"))
 
 
@@ -50,7 +44,7 @@ def versions_shown(rows: Iterable[PlanRow]) -> tuple[PlanVersion, ...]:
             PlanVersion(
                 version=row.version,
                 at=row.created_at,
-                fate=FATES.get(row.fate, row.fate),
+                fate=PLAN_ENDED.get(row.fate, row.fate),
                 by=clean(row.by, 60),
                 said=clean(row.said, 800),
                 wish=clean(row.wish, 800),

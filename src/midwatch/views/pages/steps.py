@@ -7,18 +7,8 @@ from typing import Final
 from midwatch.terms.records import StepRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
+from midwatch.views.text.states import STEP_ENDED
 
-ENDED: Final = {
-    "running": "under way",
-    "done": "done",
-    "stumbled": "failed, retried",
-    "waits": "waits",
-    "returned": "sent back",
-    "lost": "interrupted, resumed",
-    "failed": "failed",
-    "stopped": "stopped",
-    "declined": "turned down",
-}
 BAD: Final = frozenset({"stumbled", "failed", "lost"})
 
 
@@ -50,7 +40,7 @@ def step_shown(row: StepRow, now: datetime) -> StepShown:
         number=row.number,
         stage=row.stage.said,
         state=row.state,
-        ended=ENDED.get(row.state, row.state),
+        ended=STEP_ENDED.get(row.state, row.state),
         good=row.state == "done",
         bad=row.state in BAD,
         attempt=row.attempt,

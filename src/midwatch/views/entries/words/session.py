@@ -4,12 +4,13 @@ from typing import assert_never
 
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.notices import AskPostponed, NoticeEvent, NoticeRouted, PushBegun, PushFailed
-from midwatch.terms.asks import Delivery, Tier
+from midwatch.terms.asks import Tier
 from midwatch.terms.english import without_answer
 from midwatch.terms.orders import Orders
 from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, listed, spaced
+from midwatch.views.text.states import NOTICE_GOES
 
 LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the summary", Tier.LOG: "Noted"}
 
@@ -142,20 +143,11 @@ def _reaching(event: Reaching, names: Names) -> str:
     return text
 
 
-WAITS = {
-    Delivery.NOW: "A notice goes to {channel} now",
-    Delivery.AFTER_QUIET: "A notice waits for the end of quiet hours, then goes to {channel}",
-    Delivery.BATCH: "A notice goes to {channel} with the next batch",
-    Delivery.DIGEST: "A notice goes to {channel} with the digest",
-    Delivery.LOG: "A notice stays in the log: {channel} was removed",
-}
-
-
 def notice_sentence(event: NoticeEvent, names: Names) -> str:
     """Describe what happened to a notice, or to the deadline of an ask."""
     match event:
         case NoticeRouted(delivery=delivery, channel=channel):
-            return WAITS[delivery].format(channel=clean(channel))
+            return f"A notice {NOTICE_GOES[delivery].format(channel=clean(channel))}"
         case PushBegun(channel=channel, notices=notices):
             return f"A message with {counted(len(notices), 'notice')} goes to {clean(channel)}"
         case PushFailed(channel=channel, error=error, given_up=given_up):

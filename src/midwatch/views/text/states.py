@@ -1,0 +1,46 @@
+"""The words for states: how a job, a step, an agent run or a plan ended, and when a notice is sent."""
+
+from typing import Final
+
+from midwatch.terms.asks import Delivery
+from midwatch.terms.jobs import JobState
+
+JOB_ENDED: Final = {
+    JobState.DONE: "done",
+    JobState.FAILED: "failed",
+    JobState.STOPPED: "stopped, work kept",
+    JobState.DECLINED: "declined",
+}
+STEP_ENDED: Final = {
+    "running": "under way",
+    "stumbled": "failed, retried",
+    "waits": "waits",
+    "returned": "sent back",
+    "lost": "interrupted, resumed",
+} | {state.value: said for state, said in JOB_ENDED.items()}
+"""A step that ends its job ends as the job does."""
+AGENT_RUN_ENDED: Final = {
+    "ok": "ended well",
+    "failed": "failed",
+    "max_turns": "took too many turns",
+    "budget": "spent its budget",
+    "limit": "reached the provider's limit",
+    "auth": "could not authenticate with the provider",
+    "network": "could not reach the provider",
+    "cancelled": "was stopped",
+    "crashed": "ended unexpectedly",
+}
+PLAN_ENDED: Final = {
+    "open": "waits for approval",
+    "approved": "approved",
+    "returned": "sent back",
+    "rejected": "rejected",
+    "none": "overtaken by events",
+}
+NOTICE_GOES: Final = {
+    Delivery.NOW: "goes to {channel} now",
+    Delivery.AFTER_QUIET: "goes to {channel} after quiet hours",
+    Delivery.BATCH: "goes to {channel} with the next batch",
+    Delivery.DIGEST: "goes to {channel} with the digest",
+    Delivery.LOG: "stays in the log; {channel} was removed",
+}
