@@ -8,6 +8,7 @@ from midwatch.rules.gate.levels import Price, TrackRecord, effective_level, may_
 from midwatch.terms.trust import Isolation, Level
 from tests.rules.worlds import levels
 
+PRICE = Price(rounds_at_observe=12, nights_per_step=3)
 records = st.builds(TrackRecord, valid_rounds=st.integers(0, 15), clean_nights=st.integers(0, 8))
 
 
@@ -28,7 +29,7 @@ records = st.builds(TrackRecord, valid_rounds=st.integers(0, 15), clean_nights=s
     ],
 )
 def test_each_step_has_its_price(current: Level, wanted: Level, rounds: int, nights: int, allowed: bool) -> None:
-    decision = may_set(current, wanted, TrackRecord(rounds, nights))
+    decision = may_set(current, wanted, TrackRecord(rounds, nights), price=PRICE)
     assert decision.allowed is allowed
     assert decision.reasons
     assert not decision.forced
@@ -38,8 +39,8 @@ def test_each_step_has_its_price(current: Level, wanted: Level, rounds: int, nig
 def test_a_raise_is_earned_or_forced_with_a_reason(
     current: Level, wanted: Level, record: TrackRecord, because: str
 ) -> None:
-    earned = may_set(current, wanted, record).allowed
-    decision = may_set(current, wanted, record, forced_because=because)
+    earned = may_set(current, wanted, record, price=PRICE).allowed
+    decision = may_set(current, wanted, record, price=PRICE, forced_because=because)
     assert decision.allowed == (earned or bool(because.strip()))
     assert decision.forced == (decision.allowed and not earned)
 

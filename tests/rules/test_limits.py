@@ -22,6 +22,9 @@ from midwatch.terms.facts import Budget, Budgets
 
 MINUTE = timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
+MARKS = (50, 80, 100)
+SIGNS = Signs(every=25 * MINUTE, keep_alive=15 * MINUTE, decisions=10)
+PACE = Pace(usual=5 * MINUTE, soonest=MINUTE, latest=30 * MINUTE)
 
 
 @given(st.integers(1, 200), st.lists(st.integers(0, 40), max_size=20))
@@ -29,14 +32,15 @@ def test_each_mark_is_crossed_once_however_the_spending_is_cut(limit: int, steps
     spent = 0
     marks: list[int] = []
     for step in steps:
-        marks += marks_crossed(Budget(spent=spent, limit=limit), Budget(spent=spent + step, limit=limit))
+        before, after = Budget(spent=spent, limit=limit), Budget(spent=spent + step, limit=limit)
+        marks += marks_crossed(before, after, marks=MARKS)
         spent += step
-    assert marks == list(marks_crossed(Budget(limit=limit), Budget(spent=spent, limit=limit)))
-    assert marks == [mark for mark in (50, 80, 100) if spent >= mark * limit / 100]
+    assert marks == list(marks_crossed(Budget(limit=limit), Budget(spent=spent, limit=limit), marks=MARKS))
+    assert marks == [mark for mark in MARKS if spent >= mark * limit / 100]
 
 
 def test_without_a_limit_there_is_nothing_to_cross() -> None:
-    assert marks_crossed(Budget(), Budget(spent=10**9)) == ()
+    assert marks_crossed(Budget(), Budget(spent=10**9), marks=MARKS) == ()
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,7 @@ def test_without_a_limit_there_is_nothing_to_cross() -> None:
     ],
 )
 def test_a_check_in_is_due_for_exactly_these_causes(since: SinceCheckIn, due: tuple[CheckIn, ...]) -> None:
-    assert check_ins_due(since) == due
+    assert check_ins_due(since, SIGNS) == due
 
 
 FULL = Budget(spent=10, limit=10)
@@ -77,13 +81,13 @@ def test_a_session_ends_with_what_is_spent(budgets: Budgets, why: SessionEnd | N
 
 
 def test_a_session_ends_after_half_an_hour_of_nothing() -> None:
-    assert session_ends(Budgets(), idle_for=30 * MINUTE) is SessionEnd.IDLE
-    assert session_ends(Budgets(), idle_for=30 * MINUTE - SECOND) is None
+    assert session_ends(Budgets(), idle_for=30 * MINUTE, idle_after=30 * MINUTE) is SessionEnd.IDLE
+    assert session_ends(Budgets(), idle_for=30 * MINUTE - SECOND, idle_after=30 * MINUTE) is None
 
 
 @given(st.none() | st.timedeltas(timedelta(days=-5), timedelta(days=5)))
 def test_the_next_round_comes_between_a_minute_and_half_an_hour(wish: timedelta | None) -> None:
-    after = next_round_after(wish)
+    after = next_round_after(wish, PACE)
     assert MINUTE <= after <= 30 * MINUTE
     assert after == 5 * MINUTE if wish is None else after == wish or wish < MINUTE or wish > 30 * MINUTE
 
@@ -103,8 +107,8 @@ def test_check_ins_keep_to_other_signs_where_they_are_given(since: SinceCheckIn,
 
 def test_marks_an_alert_and_patience_can_be_set_otherwise() -> None:
     assert marks_crossed(Budget(limit=10), Budget(spent=9, limit=10), marks={90, 30}) == (30, 90)
-    assert alarming((50, 80))
-    assert not alarming((50,))
+    assert alarming((50, 80), alert_from=80)
+    assert not alarming((50,), alert_from=80)
     assert alarming((50,), alert_from=50)
     assert session_ends(Budgets(), idle_for=5 * MINUTE, idle_after=5 * MINUTE) is SessionEnd.IDLE
 

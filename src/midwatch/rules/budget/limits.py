@@ -4,19 +4,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import Final
 
 from midwatch.terms.facts import Budget, Budgets
-
-MARKS: Final = (50, 80, 100)
-ALERT_FROM: Final = 80
-CHECK_IN_EVERY: Final = timedelta(minutes=25)
-KEEP_ALIVE_AFTER: Final = timedelta(minutes=15)
-CHECK_IN_DECISIONS: Final = 10
-IDLE_AFTER: Final = timedelta(minutes=30)
-ROUND_DEFAULT: Final = timedelta(minutes=5)
-ROUND_SOONEST: Final = timedelta(seconds=60)
-ROUND_LATEST: Final = timedelta(minutes=30)
 
 
 class CheckIn(StrEnum):
@@ -43,24 +32,18 @@ class SessionEnd(StrEnum):
 class Pace:
     """The time between two rounds."""
 
-    usual: timedelta = ROUND_DEFAULT
-    soonest: timedelta = ROUND_SOONEST
-    latest: timedelta = ROUND_LATEST
-
-
-USUAL_PACE: Final = Pace()
+    usual: timedelta
+    soonest: timedelta
+    latest: timedelta
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
     """When a night reports its state."""
 
-    every: timedelta = CHECK_IN_EVERY
-    keep_alive: timedelta = KEEP_ALIVE_AFTER
-    decisions: int = CHECK_IN_DECISIONS
-
-
-USUAL_SIGNS: Final = Signs()
+    every: timedelta
+    keep_alive: timedelta
+    decisions: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +60,20 @@ class SinceCheckIn:
     """Shares of a limit crossed since then."""
 
 
-def marks_crossed(before: Budget, after: Budget, *, marks: Collection[int] = MARKS) -> tuple[int, ...]:
-    """A budget warns once at each mark: by default at half, at four fifths and when it is used up."""
+def marks_crossed(before: Budget, after: Budget, *, marks: Collection[int]) -> tuple[int, ...]:
+    """A budget warns once at each mark, a share of its limit in per cent."""
     if after.limit is None:
         return ()
     old, new = before.taken, after.taken
     return tuple(mark for mark in sorted(marks) if old * 100 < mark * after.limit <= new * 100)
 
 
-def alarming(marks: Iterable[int], *, alert_from: int = ALERT_FROM) -> bool:
+def alarming(marks: Iterable[int], *, alert_from: int) -> bool:
     """Whether a mark is high enough for an alert: the budget is nearly used up."""
     return any(mark >= alert_from for mark in marks)
 
 
-def check_ins_due(since: SinceCheckIn, signs: Signs = USUAL_SIGNS) -> tuple[CheckIn, ...]:
+def check_ins_due(since: SinceCheckIn, signs: Signs) -> tuple[CheckIn, ...]:
     """Events and budgets are reported at once, the rest at its interval; silence alone gets a sign of life."""
     due = {
         CheckIn.EVENT: since.event,
@@ -103,7 +86,7 @@ def check_ins_due(since: SinceCheckIn, signs: Signs = USUAL_SIGNS) -> tuple[Chec
 
 
 def session_ends(
-    budgets: Budgets, *, idle_for: timedelta = timedelta(0), idle_after: timedelta = IDLE_AFTER
+    budgets: Budgets, *, idle_for: timedelta = timedelta(0), idle_after: timedelta = timedelta.max
 ) -> SessionEnd | None:
     """A session ends when its time, money, tokens or rounds are spent, or when nothing happens any more."""
     spent = {
@@ -120,6 +103,6 @@ def session_ends(
     return SessionEnd.IDLE if idle_for >= idle_after else None
 
 
-def next_round_after(wish: timedelta | None = None, pace: Pace = USUAL_PACE) -> timedelta:
+def next_round_after(wish: timedelta | None, pace: Pace) -> timedelta:
     """A brain may request the time of its next round, within bounds."""
     return pace.usual if wish is None else min(pace.latest, max(pace.soonest, wish))

@@ -6,8 +6,6 @@ from typing import Final
 from midwatch.terms.english import reason
 from midwatch.terms.trust import Isolation, Level, Reason
 
-ROUNDS_AT_OBSERVE: Final = 12
-NIGHTS_PER_STEP: Final = 3
 HOUSEKEEPER: Final = "housekeeper"
 """The one agent no model drives."""
 
@@ -33,11 +31,8 @@ class TrackRecord:
 class Price:
     """What a higher level requires."""
 
-    rounds_at_observe: int = ROUNDS_AT_OBSERVE
-    nights_per_step: int = NIGHTS_PER_STEP
-
-
-USUAL_PRICE: Final = Price()
+    rounds_at_observe: int
+    nights_per_step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ def may_set(
     wanted: Level,
     record: TrackRecord,
     *,
-    price: Price = USUAL_PRICE,
+    price: Price,
     forced_because: str = "",
 ) -> Raise:
     """A level is earned by rounds watched and clean nights, or forced by a person who says why."""
