@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
 
 from midwatch.journal.entry import FIRST_CHAIN, Link, canonical, digest
 from midwatch.store.projectors import project
@@ -41,11 +43,16 @@ def fingerprint(connection: sa.Connection) -> dict[str, str]:
     hashes = {}
     for table in PROJECTED:
         hashed = ""
-        plain = sa.select(*(sa.type_coerce(column, _stored(column)).label(column.name) for column in table.c))
-        for row in connection.execute(plain.order_by(table.c.id)).mappings():
+        for row in connection.execute(_as_stored(table)).mappings():
             hashed = digest(hashed, canonical(dict(row)))
         hashes[table.name] = hashed
     return hashes
+
+
+@cache
+def _as_stored(table: sa.Table) -> sa.Select[Any]:
+    plain = sa.select(*(sa.type_coerce(column, _stored(column)).label(column.name) for column in table.c))
+    return plain.order_by(table.c.id)
 
 
 def _stored(column: sa.Column[Any]) -> sa.types.TypeEngine[Any]:
@@ -106,11 +113,21 @@ def audit(url: str) -> Audit:
     return Audit(entries=entries, broken=broken, differs=differs)
 
 
+@cache
+def _shape() -> tuple[str, ...]:
+    """Write down how SQLite makes the tables; asking SQLAlchemy each time takes longer than a short rebuild."""
+    dialect, tables = sqlite.dialect(), meta.sorted_tables
+    parts: list[sa.schema.ExecutableDDLElement] = [sa.schema.CreateTable(table) for table in tables]
+    parts += [sa.schema.CreateIndex(index) for table in tables for index in table.indexes]
+    return tuple(str(one.compile(dialect=dialect)) for one in parts)
+
+
 def _differing(connection: sa.Connection) -> tuple[str, ...]:
     """Rebuild into memory, so that nothing of the real tables is touched."""
     aside = sa.create_engine("sqlite://")
     with aside.begin() as copy:
-        meta.create_all(copy)
+        for statement in _shape():
+            copy.exec_driver_sql(statement)
         query = sa.select(journal).order_by(journal.c.seq).execution_options(yield_per=BATCH)
         for row in connection.execute(query):
             project(copy, read_entry(row))

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import Enum
+from functools import cache
+from types import NoneType
 from typing import Any, TypeVar, get_origin
 
 import sqlalchemy as sa
@@ -48,7 +50,7 @@ def only_written(_: sa.Connection, __: Entry, ___: Happening) -> None:
 def insert(connection: sa.Connection, table: sa.Table, **values: object) -> None:
     """Add a row; one that exists already is Stale."""
     try:
-        connection.execute(table.insert(), _plain(values))
+        connection.execute(_inserting(table), _plain(values))
     except sa.exc.IntegrityError as there:
         hint = "Look at the current state and try again."
         raise Stale(f"{table.name}: {values.get('id')} already exists.", hint=hint) from there
@@ -72,18 +74,18 @@ def begin(connection: sa.Connection, entry: Entry, table: sa.Table, name: str, *
 
 def change(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
     """Change exactly the rows that are in the expected state; if there are none, it is Stale."""
-    if not connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values))).rowcount:
+    if not _update(connection, table, where, values).rowcount:
         raise Stale(
             f"{table.name}: nothing is {_said(where)} any more.", hint="Look at the current state and try again."
         )
 
 
 def adjust(connection: sa.Connection, table: sa.Table, where: Mapping[str, object], **values: object) -> None:
-    connection.execute(table.update().where(*_matches(table, where)).values(**_plain(values)))
+    _update(connection, table, where, values)
 
 
 def row(connection: sa.Connection, table: sa.Table, name: str) -> sa.RowMapping:
-    found = connection.execute(sa.select(table).where(table.c.id == name)).mappings().first()
+    found = connection.execute(_selecting(table), {"name": name}).mappings().first()
     if found is None:
         raise Unknown(f"There is no {table.name.rstrip('s')} {name}.", hint="Check the name.")
     return found
@@ -91,7 +93,7 @@ def row(connection: sa.Connection, table: sa.Table, name: str) -> sa.RowMapping:
 
 def next_number(connection: sa.Connection, table: sa.Table) -> int:
     """Count up for people; safe because every writer holds the append lock."""
-    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.number), 0) + 1)).scalar_one())
+    return int(connection.execute(_counting(table)).scalar_one())
 
 
 def set_timer(connection: sa.Connection, name: str, kind: str, subject: str, due_at: datetime) -> None:
@@ -101,7 +103,53 @@ def set_timer(connection: sa.Connection, name: str, kind: str, subject: str, due
 
 
 def clear_timer(connection: sa.Connection, name: str) -> None:
-    connection.execute(timers.delete().where(timers.c.id == name))
+    connection.execute(_clear, {"name": name})
+
+
+# A statement is built once for each shape: building it costs more than executing it, and a rebuild is nothing else.
+_clear = timers.delete().where(timers.c.id == sa.bindparam("name"))
+
+
+@cache
+def _inserting(table: sa.Table) -> sa.Insert:
+    return table.insert()
+
+
+@cache
+def _selecting(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(table).where(table.c.id == sa.bindparam("name"))
+
+
+@cache
+def _counting(table: sa.Table) -> sa.Select[Any]:
+    return sa.select(sa.func.coalesce(sa.func.max(table.c.number), 0) + 1)
+
+
+@cache
+def _updating(table: sa.Table, where: tuple[tuple[str, type], ...], values: tuple[str, ...]) -> sa.Update:
+    """Compare a column with one value, with several, or with none; each is given by the name `was_` and the column."""
+    statement = table.update().values({name: sa.bindparam(f"new_{name}", type_=table.c[name].type) for name in values})
+    for name, kind in where:
+        column = table.c[name]
+        given = sa.bindparam(f"was_{name}", type_=column.type, expanding=kind is list)
+        alike = column.is_(None) if kind is NoneType else column.in_(given) if kind is list else column == given
+        statement = statement.where(alike)
+    return statement
+
+
+def _update(
+    connection: sa.Connection, table: sa.Table, where: Mapping[str, object], values: Mapping[str, object]
+) -> sa.CursorResult[Any]:
+    was = {
+        name: [str(one) for one in value] if isinstance(value, tuple) else _stored(value)
+        for name, value in where.items()
+    }
+    shape = tuple(
+        (name, list if isinstance(one, list) else NoneType if one is None else str) for name, one in was.items()
+    )
+    given = {f"was_{name}": one for name, one in was.items() if one is not None}
+    given |= {f"new_{name}": _stored(value) for name, value in values.items()}
+    return connection.execute(_updating(table, shape, tuple(values)), given)
 
 
 def _plain(values: Mapping[str, object]) -> dict[str, object]:
@@ -112,13 +160,6 @@ def _stored(value: object) -> object:
     # psycopg would write an enum's name, and PostgreSQL takes no NUL; both databases must hold the same.
     value = value.value if isinstance(value, Enum) else value
     return value.replace("\x00", "\ufffd") if isinstance(value, str) else value
-
-
-def _matches(table: sa.Table, where: Mapping[str, object]) -> list[sa.ColumnElement[bool]]:
-    return [
-        table.c[name].in_([str(one) for one in value]) if isinstance(value, tuple) else table.c[name] == value
-        for name, value in _plain(where).items()
-    ]
 
 
 def _said(where: Mapping[str, object]) -> str:
