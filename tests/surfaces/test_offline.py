@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from midwatch.surfaces.api.app import PREFIX, make_app
 from midwatch.surfaces.cli.shell.offline import read_offline
 from midwatch.surfaces.queries.reads import MODULES, reads_of
 from tests.nights.house import a_house, orders, sample_repository
-from tests.surfaces.test_quick import LOADED
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NAMED = {"projects": "sample", "why": "20"}
@@ -42,6 +41,17 @@ SERVER_ONLY = {"fastapi", "starlette", "uvicorn", "httpx", "alembic", "psycopg",
 SERVER_ONLY |= {"markdown_it", "psutil", "sqlalchemy.orm", "sqlalchemy.ext.asyncio"}
 SERVER_ONLY |= {f"midwatch.{name}" for name in ("night", "crew", "workshop", "gateway", "forges", "channels", "brains")}
 SERVER_ONLY |= {"midwatch.compose.house", "midwatch.surfaces.web", "midwatch.store.projectors"}
+AFTER_EACH = """
+import json, sys
+from midwatch.surfaces.cli.main import main
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["midwatch", *words]
+    try:
+        main()
+    except SystemExit:
+        pass  # there is no stack yet
+    print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
 MOST_MODULES = 700
 """The whole server is 1,250 modules; what reading needs of SQLAlchemy, pydantic and Midwatch is about 550."""
 
@@ -89,22 +99,23 @@ async def test_an_answer_without_a_server_is_the_servers(home: Path, server: htt
         assert body.decode() == told.text
 
 
-def loaded_by(home: Path, words: list[str]) -> set[str]:
-    """Type a verb in a process of its own, and return the modules it loaded."""
-    program = LOADED.format(words=", ".join(map(repr, words))) + "print(json.dumps(sorted(sys.modules)))\n"
+def loaded_by(home: Path, verbs: Iterable[list[str]]) -> list[set[str]]:
+    """Type verbs in a process of their own, and return the modules that were loaded after each."""
     done = subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", AFTER_EACH, json.dumps(list(verbs))],
         env={"MIDWATCH_HOME": str(home), "HOME": str(home), "PATH": ""},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
-    return set(json.loads(done.stdout.splitlines()[-1]))
+    assert done.returncode == 0, done.stderr[-500:]
+    return [set(json.loads(line)) for line in done.stderr.splitlines() if line.startswith('["')]
 
 
-@pytest.mark.parametrize("words", READING_VERBS, ids=" ".join)
-async def test_a_reading_verb_without_a_server_loads_no_part_of_it(home: Path, words: list[str]) -> None:
-    loaded = await asyncio.to_thread(loaded_by, home, words)
-    assert "sqlalchemy" in loaded, "it read the database itself"
-    assert loaded & SERVER_ONLY == set()
-    assert len(loaded) <= MOST_MODULES
+async def test_reading_verbs_without_a_server_load_no_part_of_it(home: Path) -> None:
+    after = await asyncio.to_thread(loaded_by, home, READING_VERBS)
+    assert len(after) == len(READING_VERBS)
+    for words, loaded in zip(READING_VERBS, after, strict=True):
+        assert "sqlalchemy" in loaded, f"{words} did not read the database itself"
+        assert loaded & SERVER_ONLY == set(), words
+    assert len(after[-1]) <= MOST_MODULES, "all of them together"

@@ -4,8 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from midwatch.crew.housekeeper.answers import HousekeeperDone, HousekeeperPlan, planned_files
 from midwatch.crew.housekeeper.checks import PULSE
 from midwatch.crew.housekeeper.executing import Proving, execute
 from midwatch.crew.housekeeper.git import Checkout
@@ -15,7 +14,6 @@ from midwatch.crew.housekeeper.progress import hand_over
 from midwatch.crew.housekeeper.repairing import repair
 from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.errors import Broken, MidwatchError, Misuse
-from midwatch.terms.jobs import Done, Plan
 
 PATIENCE = 600.0
 
@@ -34,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _answer(asked: argparse.Namespace) -> Plan | Done:
+def _answer(asked: argparse.Namespace) -> HousekeeperPlan | HousekeeperDone:
     checkout = _checkout(asked.checkout)
     scope = PathScope(paths=tuple(asked.path), avoid=tuple(asked.avoid))
     proving = Proving(commands=tuple(asked.check), seconds=asked.check_seconds, pulse=asked.pulse_seconds)
@@ -56,8 +54,8 @@ def _checkout(place: Path) -> Checkout:
 def _approved(place: Path) -> frozenset[str]:
     """Return the files of the approved plan: nothing else may change."""
     try:
-        return frozenset(Plan.model_validate_json(place.read_text(encoding="utf-8")).files)
-    except (OSError, ValidationError, ValueError) as wrong:
+        return planned_files(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as wrong:
         reason = wrong.strerror if isinstance(wrong, OSError) else "it is not a plan"
         raise Misuse(f"{place} cannot be used: {reason}.", hint="Pass the file that `plan` wrote.") from wrong
 

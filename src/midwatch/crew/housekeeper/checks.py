@@ -10,8 +10,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from midwatch.crew.housekeeper.answers import HousekeeperCheck
 from midwatch.crew.housekeeper.progress import count, say
-from midwatch.terms.jobs import CheckResult
 
 TIMED_OUT = 124
 TAIL = 4_000
@@ -29,11 +29,11 @@ class Patience:
     pulse: float = PULSE
 
 
-def run_all(commands: tuple[str, ...], root: Path, patience: Patience) -> tuple[CheckResult, ...]:
+def run_all(commands: tuple[str, ...], root: Path, patience: Patience) -> tuple[HousekeeperCheck, ...]:
     return tuple(_run(command, root, patience) for command in commands)
 
 
-def why_worse(before: CheckResult, after: CheckResult) -> str:
+def why_worse(before: HousekeeperCheck, after: HousekeeperCheck) -> str:
     """Say how a check got worse; empty if it did not."""
     if after.green:
         return ""
@@ -46,7 +46,7 @@ def why_worse(before: CheckResult, after: CheckResult) -> str:
     return ""
 
 
-def first_worse(before: tuple[CheckResult, ...], after: tuple[CheckResult, ...]) -> str:
+def first_worse(before: tuple[HousekeeperCheck, ...], after: tuple[HousekeeperCheck, ...]) -> str:
     """Say which check got worse and how; empty when none did."""
     return next((why for b, a in zip(before, after, strict=True) if (why := why_worse(b, a))), "")
 
@@ -62,11 +62,11 @@ def failures_in(output: str) -> int | None:
     return sum(int(n) for n in COUNTS.findall(summaries[-1]))
 
 
-def _ended(result: CheckResult) -> str:
+def _ended(result: HousekeeperCheck) -> str:
     return "ran out of time" if result.exit_code == TIMED_OUT else f"ended with exit {result.exit_code}"
 
 
-def _run(command: str, root: Path, patience: Patience) -> CheckResult:
+def _run(command: str, root: Path, patience: Patience) -> HousekeeperCheck:
     # To the holder, several silent checks in a row would look like one long silence.
     say(f"Running `{command}`")
     started = time.monotonic()
@@ -75,7 +75,7 @@ def _run(command: str, root: Path, patience: Patience) -> CheckResult:
         with log.open("wb") as sink:
             code = _wait(command, root, sink.fileno(), _environment(home), patience)
         output = log.read_bytes().decode("utf-8", errors="replace")
-    return CheckResult(
+    return HousekeeperCheck(
         command=command,
         exit_code=code,
         seconds=round(time.monotonic() - started, 3),

@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds, text
+from midwatch.crew.housekeeper.answers import HousekeeperFinding
 from midwatch.crew.housekeeper.findings import FixableFinding
 from midwatch.crew.housekeeper.imports import bindings
 from midwatch.crew.housekeeper.limits import ChangeBudget, Edit
@@ -12,7 +13,6 @@ from midwatch.crew.housekeeper.linter import lower_shield, raise_shield, version
 from midwatch.crew.housekeeper.progress import count
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import endings
-from midwatch.terms.jobs import Finding
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def message(piece: Piece, found: list[FixableFinding]) -> str:
     return f"{piece.subject}\n\n{textwrap.fill(how, 76)}\n"
 
 
-def _remove_imports(surveyor: Surveyor, places: list[Finding]) -> None:
+def _remove_imports(surveyor: Surveyor, places: list[HousekeeperFinding]) -> None:
     meant = Counter(place.path for place in places)
     kept = {path: rows for path, rows in surveyor.kept_rows().items() if path in meant}
     before = {path: surveyor.tree.read(path) for path in meant}

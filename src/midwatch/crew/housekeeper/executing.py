@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from midwatch.crew.housekeeper import checks, planning
+from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperDone, HousekeeperDropped
 from midwatch.crew.housekeeper.commits import Piece, keys_of, message, work
 from midwatch.crew.housekeeper.findings import FixableFinding, gone, kept
 from midwatch.crew.housekeeper.git import Checkout
@@ -15,7 +16,6 @@ from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
 from midwatch.errors import Broken
-from midwatch.terms.jobs import CheckResult, Done, Dropped
 
 MARKER = "midwatch-housekeeper.json"
 
@@ -26,11 +26,11 @@ class Work:
 
     base: str
     head: str
-    before: tuple[CheckResult, ...]
-    now: tuple[CheckResult, ...]
+    before: tuple[HousekeeperCheck, ...]
+    now: tuple[HousekeeperCheck, ...]
     budget: ChangeBudget
     done: list[Piece] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
+    dropped: list[HousekeeperDropped] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Proving:
     seconds: float
     pulse: float = checks.PULSE
 
-    def run(self, checkout: Checkout) -> tuple[CheckResult, ...]:
+    def run(self, checkout: Checkout) -> tuple[HousekeeperCheck, ...]:
         """Run the checks, then undo what they did to tracked files."""
         results = checks.run_all(self.commands, checkout.root, checks.Patience(self.seconds, self.pulse))
         checkout.back_to("HEAD")
@@ -50,7 +50,7 @@ class Proving:
 
 def execute(
     checkout: Checkout, scope: PathScope, proving: Proving, approved: frozenset[str], limits: ChangeLimits
-) -> Done:
+) -> HousekeeperDone:
     """Do the work in the files the plan names, within the limits, and leave no check worse than it was."""
     base = _begin(checkout)
     surveyor = Surveyor(look(checkout, scope))
@@ -68,7 +68,7 @@ def execute(
     summary = planning.done(so_far.done, len(so_far.dropped), waiting, left, notes)
     _marker(checkout).unlink(missing_ok=True)
     mark(summary)
-    return Done(
+    return HousekeeperDone(
         summary=summary,
         base=base,
         head=so_far.head,
@@ -98,7 +98,7 @@ def _do(key: str, found: list[FixableFinding], surveyor: Surveyor, proving: Prov
     why = checks.first_worse(so_far.now, after) or checks.first_worse(so_far.before, after)
     if why:
         checkout.back_to(so_far.head)
-        so_far.dropped.append(Dropped(subject=piece.subject, why=why))
+        so_far.dropped.append(HousekeeperDropped(subject=piece.subject, why=why))
         mark(f"Took back '{piece.subject}': {why}")
         return
     so_far.head, so_far.now = commit, after
@@ -111,7 +111,7 @@ def _fixed(before: list[FixableFinding], after: list[FixableFinding], done: list
     return [f for f in gone(before, after) if (f.kind, f.finding.path) in changed]
 
 
-def _tell_checks(results: tuple[CheckResult, ...]) -> None:
+def _tell_checks(results: tuple[HousekeeperCheck, ...]) -> None:
     for result in results:
         say(f"Before: `{result.command}` {'passes' if result.green else f'ends with exit {result.exit_code}'}")
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from midwatch.crew.housekeeper.answers import HousekeeperFinding
 from midwatch.crew.housekeeper.tree import Tree
-from midwatch.terms.jobs import Finding
 
 KEPT = 200
 EXCERPT = 160
@@ -15,7 +15,7 @@ EXCERPT = 160
 class FixableFinding:
     """One finding; `kind` names the kind of work that fixes it, empty if only a person can."""
 
-    finding: Finding
+    finding: HousekeeperFinding
     kind: str = ""
 
     @property
@@ -46,7 +46,7 @@ def placed(seen: Iterable[Seen], tree: Tree) -> list[FixableFinding]:
         if not lines:
             continue
         line = min(max(one.line, 1), len(lines))
-        finding = Finding(
+        finding = HousekeeperFinding(
             rule=one.rule,
             path=one.path,
             line=line,
@@ -60,7 +60,7 @@ def placed(seen: Iterable[Seen], tree: Tree) -> list[FixableFinding]:
     return sorted(found, key=_rank)
 
 
-def kept(found: Iterable[FixableFinding]) -> tuple[Finding, ...]:
+def kept(found: Iterable[FixableFinding]) -> tuple[HousekeeperFinding, ...]:
     """The findings to report, the most serious first."""
     return tuple(f.finding for f in sorted(found, key=_rank)[:KEPT])
 

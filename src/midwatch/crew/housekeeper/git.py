@@ -6,8 +6,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from midwatch.crew.housekeeper.answers import HousekeeperCommit
 from midwatch.errors import Broken
-from midwatch.terms.jobs import Commit
 
 NAME = "Midwatch housekeeper"
 EMAIL = "housekeeper@midwatch.invalid"
@@ -95,7 +95,7 @@ class Checkout:
         """Reset every tracked file to that commit."""
         self.git("reset", "-q", "--hard", commit)
 
-    def commits(self, base: str, head: str) -> tuple[Commit, ...]:
+    def commits(self, base: str, head: str) -> tuple[HousekeeperCommit, ...]:
         """The commits between two points, oldest first."""
         shas = self.git("rev-list", "--reverse", f"{base}..{head}").split()
         return tuple(self._counted(sha) for sha in shas)
@@ -109,11 +109,11 @@ class Checkout:
         shown = self.git("diff-tree", "-r", "--no-commit-id", "--name-only", "-z", sha)
         return tuple(p for p in shown.split("\0") if p)
 
-    def _counted(self, sha: str) -> Commit:
+    def _counted(self, sha: str) -> HousekeeperCommit:
         subject = self.git("show", "-s", "--format=%s", sha).strip()
         counted = self.lines(f"{sha}^", sha)
         added, removed = (sum(pair[i] for pair in counted.values()) for i in (0, 1))
-        return Commit(sha=sha, subject=subject, files=len(counted), insertions=added, deletions=removed)
+        return HousekeeperCommit(sha=sha, subject=subject, files=len(counted), insertions=added, deletions=removed)
 
     def lines(self, old: str, new: str) -> dict[str, tuple[int, int]]:
         """Lines added and removed between two commits, by path."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
+from midwatch.crew.housekeeper.answers import HousekeeperPlan
 from midwatch.crew.housekeeper.commits import Piece, keys_of, work
 from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
 from midwatch.crew.housekeeper.git import Checkout
@@ -14,10 +15,9 @@ from midwatch.crew.housekeeper.progress import count, listed, mark, say
 from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import Tree, look
-from midwatch.terms.jobs import Plan
 
 
-def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits: ChangeLimits) -> Plan:
+def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits: ChangeLimits) -> HousekeeperPlan:
     """Return what would be done within the limits, without changing anything."""
     head = checkout.head()
     tree = look(checkout, scope)
@@ -26,7 +26,7 @@ def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits
     pieces = rehearsal.pieces
     summary = planned(pieces, rehearsal.waiting, rehearsal.left, rehearsal.notes)
     mark(summary)
-    return Plan(
+    return HousekeeperPlan(
         summary=summary,
         approach=_approach(pieces, commands),
         files=rehearsal.files,

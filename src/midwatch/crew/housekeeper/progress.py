@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from midwatch.terms.term import Term
+from midwatch.crew.housekeeper.answers import HousekeeperDone, HousekeeperPlan, written
 
 
 def say(text: str) -> None:
@@ -23,12 +23,12 @@ def _speak(kind: str, text: str) -> None:
     sys.stdout.flush()
 
 
-def hand_over(result: Term, out: Path) -> None:
+def hand_over(result: HousekeeperPlan | HousekeeperDone, out: Path) -> None:
     """Write the result so that a reader sees all of it or nothing."""
     out.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(result.model_dump_json(indent=2) + "\n")
+        file.write(written(result))
         file.flush()
         os.fsync(file.fileno())
     Path(name).replace(out)

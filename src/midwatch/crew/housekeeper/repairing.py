@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from midwatch.crew.housekeeper import checks, planning
+from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperCommit, HousekeeperDone, HousekeeperDropped
 from midwatch.crew.housekeeper.commits import keys_of, message, work
 from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
 from midwatch.crew.housekeeper.findings import gone, kept
@@ -16,7 +17,6 @@ from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look
 from midwatch.errors import Broken
-from midwatch.terms.jobs import CheckResult, Commit, Done, Dropped
 
 
 @dataclass
@@ -27,9 +27,9 @@ class Search:
     scope: PathScope
     proving: Proving
     base: str
-    before: tuple[CheckResult, ...]
+    before: tuple[HousekeeperCheck, ...]
     limits: ChangeLimits
-    dropped: list[Dropped] = field(default_factory=list)
+    dropped: list[HousekeeperDropped] = field(default_factory=list)
 
     def harm(self) -> str:
         """Say what is worse here than at the base; empty when nothing is."""
@@ -39,7 +39,7 @@ class Search:
         self.checkout.back_to(commit)
         return self.harm()
 
-    def first_bad(self, pieces: tuple[Commit, ...]) -> tuple[int, str]:
+    def first_bad(self, pieces: tuple[HousekeeperCommit, ...]) -> tuple[int, str]:
         """Bisect the pieces, whose last is known to be bad, to find the first bad one."""
         low, high, why = 0, len(pieces) - 1, ""
         while low < high:
@@ -48,9 +48,9 @@ class Search:
             low, high, why = (low, middle, found) if found else (middle + 1, high, why)
         return low, why
 
-    def leave_out(self, bad: Commit, later: tuple[Commit, ...], why: str) -> None:
+    def leave_out(self, bad: HousekeeperCommit, later: tuple[HousekeeperCommit, ...], why: str) -> None:
         """Put the later pieces onto the commit before the bad one."""
-        self.dropped.append(Dropped(subject=bad.subject, why=why))
+        self.dropped.append(HousekeeperDropped(subject=bad.subject, why=why))
         mark(f"Took back '{bad.subject}': {why}")
         self.checkout.back_to(f"{bad.sha}^")
         for piece in later:
@@ -59,9 +59,9 @@ class Search:
             self.checkout.ask("cherry-pick", "--abort")
             self.checkout.back_to("HEAD")
             if reason := self._do_again(piece, bad):
-                self.dropped.append(Dropped(subject=piece.subject, why=reason))
+                self.dropped.append(HousekeeperDropped(subject=piece.subject, why=reason))
 
-    def _do_again(self, lost: Commit, bad: Commit) -> str:
+    def _do_again(self, lost: HousekeeperCommit, bad: HousekeeperCommit) -> str:
         """Do a piece again that git could not cherry-pick; return why, if that is impossible."""
         surveyor = Surveyor(look(self.checkout, self.scope))
         touched = self.checkout.touched(lost.sha)
@@ -90,7 +90,7 @@ class Search:
 
 def repair(
     checkout: Checkout, scope: PathScope, proving: Proving, base: str, failure: str, limits: ChangeLimits
-) -> Done:
+) -> HousekeeperDone:
     """Take back what made the checks worse, and nothing else."""
     refuse_dirty(checkout)
     start, head = checkout.resolve(base), checkout.head()
@@ -111,7 +111,7 @@ def repair(
     left = for_a_person(after, waiting)
     commits = checkout.commits(start, checkout.head())
     touched = {path for commit in commits for path in checkout.touched(commit.sha)}
-    return Done(
+    return HousekeeperDone(
         summary=_summary(commits, search, planning.waits(waiting, touched) + planning.needs_a_person(left), notes),
         base=start,
         head=checkout.head(),
@@ -157,7 +157,7 @@ def _refuse_strangers(checkout: Checkout, base: str, head: str) -> None:
             )
 
 
-def _summary(commits: tuple[Commit, ...], search: Search, left: str, notes: list[str]) -> str:
+def _summary(commits: tuple[HousekeeperCommit, ...], search: Search, left: str, notes: list[str]) -> str:
     if not search.dropped:
         said = "The failure does not show in this checkout, so nothing was taken back"
     else:
