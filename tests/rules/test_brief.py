@@ -25,7 +25,7 @@ FULL = {name: [" ".join(f"{name}{n}" for n in range(50))] * 5 for name in MOST}
 
 @given(headlines, contents)
 def test_any_brief_is_read_with_one_coffee(headline: str, sections: dict[str, list[str]]) -> None:
-    brief = compose_brief(headline, sections)
+    brief = compose_brief(headline, sections, most_words=400)
     assert brief.words <= 400
     assert brief.words == sum(
         len(text.split()) for text in (brief.headline, *(part for s in brief.sections for part in (s.title, *s.lines)))
@@ -41,7 +41,7 @@ def test_any_brief_is_read_with_one_coffee(headline: str, sections: dict[str, li
 @given(headlines, contents)
 def test_what_needs_a_decision_always_survives(headline: str, sections: dict[str, list[str]]) -> None:
     asked = [line for line in sections.get("decisions", []) if line.split()][:3]
-    shown = compose_brief(headline, sections).sections[list(MOST).index("decisions")].lines
+    shown = compose_brief(headline, sections, most_words=400).sections[list(MOST).index("decisions")].lines
     assert [line.split()[0].removesuffix("…") for line in asked] == [
         line.split()[0].removesuffix("…") for line in shown if asked
     ]
@@ -49,7 +49,7 @@ def test_what_needs_a_decision_always_survives(headline: str, sections: dict[str
 
 @given(headlines, contents)
 def test_every_line_left_out_is_counted(headline: str, sections: dict[str, list[str]]) -> None:
-    brief = compose_brief(headline, sections)
+    brief = compose_brief(headline, sections, most_words=400)
     given_lines = sum(bool(line.split()) for lines in sections.values() for line in lines)
     empty = {name for name in MOST if not any(line.split() for line in sections.get(name, []))}
     shown = sum(len(s.lines) for name, s in zip(MOST, brief.sections, strict=True) if name not in empty)
@@ -57,7 +57,7 @@ def test_every_line_left_out_is_counted(headline: str, sections: dict[str, list[
 
 
 def test_a_full_night_still_fits_and_keeps_its_decisions_readable() -> None:
-    brief = compose_brief("A " * 60, FULL)
+    brief = compose_brief("A " * 60, FULL, most_words=400)
     assert brief.words <= 400
     decisions = brief.sections[4].lines
     assert len(decisions) == 3
@@ -66,7 +66,7 @@ def test_a_full_night_still_fits_and_keeps_its_decisions_readable() -> None:
 
 
 def test_nothing_is_shortened_that_fits() -> None:
-    brief = compose_brief("All well.", {"completed": ["One  thing."], "decisions": ["Merge it?"]})
+    brief = compose_brief("All well.", {"completed": ["One  thing."], "decisions": ["Merge it?"]}, most_words=400)
     assert brief.sections[1].lines == ("One thing.",)
     assert brief.sections[2].lines == ("None.",)
     assert brief.cut == 0
@@ -76,7 +76,9 @@ def test_nothing_is_shortened_that_fits() -> None:
 def test_the_least_important_lines_go_first() -> None:
     line = " ".join("w" * 30)
     brief = compose_brief(
-        "Head.", {name: [line] * 3 for name in ("completed", "evidence", "decisions", "assumptions", "risks")}
+        "Head.",
+        {name: [line] * 3 for name in ("completed", "evidence", "decisions", "assumptions", "risks")},
+        most_words=400,
     )
     kept = {name: len(section.lines) for name, section in zip(MOST, brief.sections, strict=True)}
     assert kept["decisions"] == kept["completed"] == 3
@@ -85,7 +87,7 @@ def test_the_least_important_lines_go_first() -> None:
 
 
 def test_a_line_under_an_unknown_heading_is_counted_as_left_out() -> None:
-    assert compose_brief("Head.", {"gossip": ["a", "b", " "]}).cut == 2
+    assert compose_brief("Head.", {"gossip": ["a", "b", " "]}, most_words=400).cut == 2
 
 
 @given(st.text(max_size=300), st.integers(1, 50))

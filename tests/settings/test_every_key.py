@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue, ValidationError
 
-from midwatch.rules.morning import brief, scores
+from midwatch.rules.morning import scores
 from midwatch.rules.people import notices
 from midwatch.settings import (
     KEYS,
@@ -103,7 +103,6 @@ RULES: tuple[tuple[str, object], ...] = (
     ("notices.digest_time", "07:00"),
     ("notices.split_characters", 1500),
     ("review.due_hours", 36),
-    ("review.brief_max_words", brief.MOST_WORDS),
     ("scores.low_value_share", scores.LOW_VALUE_ABOVE),
     ("scores.low_value_min_acts", scores.LOW_VALUE_LEAST_ACTS),
     ("scores.evidence_old_days", scores.OLD_AFTER_DAYS),

@@ -7,7 +7,6 @@ from typing import Final
 from midwatch.terms.english import say
 from midwatch.terms.report import Brief, Section
 
-MOST_WORDS: Final = 400
 FEWEST_WORDS: Final = 100
 """Nine titles, a headline and a word of each line always fit into this."""
 MOST_LINE_WORDS: Final = 40
@@ -46,7 +45,7 @@ SECTIONS: Final = (
 _DECISIONS: Final = "decisions"
 
 
-def compose_brief(headline: str, sections: Mapping[str, Sequence[str]], *, most_words: int = MOST_WORDS) -> Brief:
+def compose_brief(headline: str, sections: Mapping[str, Sequence[str]], *, most_words: int) -> Brief:
     """Say what matters in few words and count what was left out; what needs a decision always survives."""
     most = max(most_words, FEWEST_WORDS)
     given = {rule.name: _lines(sections.get(rule.name, ())) for rule in SECTIONS}

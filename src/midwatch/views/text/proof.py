@@ -7,7 +7,7 @@ from midwatch.terms.money import some
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
 
-MOST_WORDS = 400
+LONGEST_LINE = 400
 PROVEN: Final = {
     "green": "the checks pass on a fresh checkout",
     "still_red": "the checks failed before and are no worse",
@@ -43,7 +43,7 @@ class ProofLine(Term):
 
 def proof_lines(proof: Proof) -> tuple[ProofLine, ...]:
     """List what a person should know about a proof, what weakens it first."""
-    doubts = [ProofLine(text=clean(one.text, MOST_WORDS), fine=False if one.grave else None) for one in proof.doubts]
+    doubts = [ProofLine(text=clean(one.text, LONGEST_LINE), fine=False if one.grave else None) for one in proof.doubts]
     flaky = [ProofLine(text=f"Flaky: {clean(one)} ends differently each time.") for one in proof.flaky]
     return (*doubts, *flaky, *beside_checks(proof))
 
@@ -57,4 +57,4 @@ def beside_checks(proof: Proof) -> tuple[ProofLine, ...]:
     if found := proof.coverage:
         ran = f"{found.covered} of {some(found.measurable, 'changed line')} that can be measured"
         lines.append(ProofLine(text=f"The checks ran {ran} ({clean(found.by)})."))
-    return (*lines, *(ProofLine(text=clean(note, MOST_WORDS)) for note in proof.notes))
+    return (*lines, *(ProofLine(text=clean(note, LONGEST_LINE)) for note in proof.notes))
