@@ -21,9 +21,11 @@ help: ## show this list
 demo: runnable ## one compressed night on a sample repository, from orders to review
 	@$(BIN)/midwatch demo $(ARGS)
 
-test: workable browsable walled crewed described linted typed layered ## lint, types, import contracts and all tests but the sweeps
-	@echo "== all tests ($(WORKERS) workers)"
-	@$(BIN)/python -m pytest $(SHARED) --inline-snapshot=disable --databases-must-match $(ARGS)
+test: workable browsable walled crewed described linted layered ## lint, types, import contracts and all tests but the sweeps
+	@echo "== types: mypy, beside all tests ($(WORKERS) workers)"
+	@$(BIN)/mypy --no-error-summary $(CODE) & types=$$!; \
+	$(BIN)/python -m pytest $(SHARED) --inline-snapshot=disable --databases-must-match $(ARGS); tests=$$?; \
+	wait $$types || { echo "== types: mypy found errors, see above"; exit 1; }; exit $$tests
 
 check: workable formatted linted typed layered ## before each commit, under 30 seconds: all but the slow tests
 	@echo "== fast tests"

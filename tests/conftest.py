@@ -25,6 +25,7 @@ hypothesis.settings.register_profile("fast", max_examples=30, deadline=None)
 hypothesis.settings.register_profile("sweep", max_examples=5000, deadline=None)
 hypothesis.settings.load_profile("fast")
 share_statements()
+gc.disable()  # until all is collected
 
 
 def missing(what: str, why: str) -> NoReturn:
@@ -200,9 +201,10 @@ class HeavyFirst:
 
 
 def pytest_collection_finish() -> None:
-    """Take what was collected out of the garbage collector's sight: some million objects that stay until the end."""
+    """Begin to collect garbage, without what was collected: some million objects that stay until the end."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def folder_of(item: pytest.Item) -> str:

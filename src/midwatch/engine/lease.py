@@ -6,13 +6,15 @@ import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from midwatch.engine.queue_rows import queued_work
 from midwatch.errors import Refused
+
+if TYPE_CHECKING:  # importing it imports the ORM, and SQLite needs no lease
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 REAP_LOCK = 0x72656170
 LOST_LEASE = 75
@@ -27,7 +29,7 @@ class Lease:
     """Renews the lease inside the event loop: a worker whose loop hangs must lose its lease."""
 
     def __init__(
-        self, engine: AsyncEngine, *, executor: str, seconds: float, recover: Callable[[list[str]], None]
+        self, engine: "AsyncEngine", *, executor: str, seconds: float, recover: Callable[[list[str]], None]
     ) -> None:
         self._engine = engine
         self._executor = executor
@@ -54,7 +56,7 @@ class Lease:
             if (await tx.execute(sa.select(sa.func.pg_try_advisory_xact_lock(REAP_LOCK)))).scalar():
                 await self._reap(tx)
 
-    async def _reap(self, tx: AsyncConnection) -> None:
+    async def _reap(self, tx: "AsyncConnection") -> None:
         too_old = leases.c.beat < db_now - sa.func.make_interval(0, 0, 0, 0, 0, 0, self._seconds)
         await tx.execute(sa.delete(leases).where(too_old))
         living = sa.select(leases.c.executor).union(sa.select(sa.literal("")))  # not claimed yet
