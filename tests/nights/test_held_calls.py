@@ -43,6 +43,7 @@ class Caller(ScriptedAgent):
         self.at_once = at_once
         self.stays = stays
         self.told: list[Decision] = []
+        self.has_all = asyncio.Event()
 
     async def execute(self, assignment: Task, plan: Plan) -> Done:
         inside = str(assignment.room.inside)
@@ -55,6 +56,7 @@ class Caller(ScriptedAgent):
         else:
             for one in asking:
                 self.told.append(await one)
+        self.has_all.set()
         if self.stays:
             await asyncio.Event().wait()
         return await super().execute(assignment, plan)
@@ -230,7 +232,8 @@ async def test_who_read_strangers_text_stays_tainted_across_a_restart(tmp_path: 
         await house.project(source)
         await house.begin(orders("Look at it"))
         night = asyncio.create_task(house.pass_time(hours=1))
-        await decided_times(house, 3)
+        async with asyncio.timeout(PATIENCE):
+            await first.has_all.wait()  # a decision is in the journal before the agent has it
         await killed(night)
         job = (await house.house.records.find(JobRow))[-1]
         assert [one.allowed for one in first.told] == [True, True, False]
