@@ -129,7 +129,7 @@ COMMITS: tuple[Escape, ...] = (
         scope=WIDE,
         commit=ASIS,
     ),
-    _refused("a hundred million files in nine trees", BOMB, "more than", scope=WIDE, commit=ASIS),
+    _refused("a hundred million files in nine trees", BOMB, "too large to check", scope=WIDE, commit=ASIS),
     _refused(
         "three hundred thousand files in one tree",
         f"{MANY}; git update-ref HEAD $(git commit-tree -p HEAD -m m $t)",
