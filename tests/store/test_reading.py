@@ -1,6 +1,9 @@
 """Reading records: by id, number or name; in a stable order; and a helpful sentence where there is nothing."""
 
+import asyncio
+
 import pytest
+import sqlalchemy as sa
 
 from midwatch.errors import Unknown
 from midwatch.journal.events import projects, session
@@ -111,3 +114,22 @@ def test_ids_sort_in_the_order_of_making_even_when_the_clock_stands_or_goes_back
     made = [ids.new("job") for _ in range(200)]
     assert made == sorted(set(made))
     assert all(len(one) == len("job_") + 26 for one in made)
+
+
+async def test_rows_of_several_kinds_are_of_one_moment_whatever_is_written_meanwhile(store: Store) -> None:
+    await store.journal.record(scenes.project("first"))
+    loop, late = asyncio.get_running_loop(), iter([scenes.project("second", "prj_2")])
+
+    def meddle(*_: object) -> None:
+        for event in late:  # in the reader's thread, after its first statement that reads
+            asyncio.run_coroutine_threadsafe(store.journal.record(event), loop).result()
+
+    def reads(_: object, __: object, statement: str, *___: object) -> None:
+        if statement.startswith("SELECT"):
+            meddle()
+
+    sa.event.listen(store.reader.engine, "after_cursor_execute", reads)
+    seen = await store.records.at_once(JobRow, ProjectRow)
+    assert (seen.head, [row.name for row in seen.of(ProjectRow)], seen.of(JobRow)) == (1, ["first"], ())
+    assert await store.records.head() == 2
+    assert len((await store.records.at_once(ProjectRow)).of(ProjectRow)) == 2

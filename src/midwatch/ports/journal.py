@@ -1,9 +1,10 @@
 """The journal, its readers, the queue behind it, large content by hash, and answers by idempotency key."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
@@ -52,6 +53,18 @@ class Journal(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class RecordsAtOnce:
+    """Rows of several kinds, all of one moment."""
+
+    head: int
+    """The newest seq of that moment."""
+    rows: Mapping[type[Term], tuple[Term, ...]]
+
+    def of(self, kind: type[R]) -> tuple[R, ...]:
+        return cast("tuple[R, ...]", self.rows[kind])
+
+
 class Records(Protocol):
     """The tables, for reading only."""
 
@@ -65,6 +78,10 @@ class Records(Protocol):
 
     async def head(self) -> int:
         """Return the newest seq: the state version stamped on decisions."""
+        ...
+
+    async def at_once(self, *kinds: type[Term]) -> RecordsAtOnce:
+        """Return all rows of these kinds as they are at one moment, whatever is written meanwhile."""
         ...
 
 

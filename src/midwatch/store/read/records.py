@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from midwatch.errors import Unknown
+from midwatch.ports.journal import RecordsAtOnce
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.tables import RECORDS, journal
 from midwatch.terms.term import Term
@@ -61,6 +62,22 @@ class SqlRecords:
                 f"There is no {noun} {name!r}.", hint=f"List what there is: {LISTED.get(table.name, 'midwatch status')}"
             )
         return kind.model_validate(row._asdict())
+
+    async def at_once(self, *kinds: type[Term]) -> RecordsAtOnce:
+        postgres = self._reader.engine.dialect.name == "postgresql"
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if postgres else "BEGIN"
+
+        def found(connection: sa.Connection) -> RecordsAtOnce:
+            connection.exec_driver_sql(begin)
+            head = connection.execute(HEAD).scalar() or 0
+            rows = {
+                kind: tuple(kind.model_validate(row._asdict()) for row in connection.execute(_finding(kind)))
+                for kind in kinds
+            }
+            connection.exec_driver_sql("ROLLBACK")
+            return RecordsAtOnce(head, rows)
+
+        return await self._reader.read(found)
 
     async def head(self) -> int:
         return await self._reader.read(lambda connection: connection.execute(HEAD).scalar()) or 0

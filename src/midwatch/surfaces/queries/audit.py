@@ -10,6 +10,11 @@ from midwatch.rules.invariants.records_seen import RecordsSeen, Violation
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms import records as rec
 
+KINDS = (
+    *(rec.SessionRow, rec.ActRow, rec.RunRow, rec.JobRow, rec.AskRow, rec.PullRequestRow),
+    *(rec.NoticeRow, rec.DeliveryRow, rec.TimerRow),
+)
+
 
 def verify(house: House) -> dict[str, Any]:
     """Walk the chain and compare the records with a rebuild on the side."""
@@ -18,22 +23,26 @@ def verify(house: House) -> dict[str, Any]:
 
 
 async def violations(house: House) -> tuple[Violation, ...]:
-    find = house.records.find
+    """Check every invariant; of a night that goes on meanwhile, as it was at one moment."""
+    before = await house.workshop.rooms.living()
+    now = await house.records.at_once(*KINDS)
     seen = RecordsSeen(
-        sessions=await find(rec.SessionRow),
-        acts=await find(rec.ActRow),
-        runs=await find(rec.RunRow),
-        jobs=await find(rec.JobRow),
-        asks=await find(rec.AskRow),
-        pull_requests=await find(rec.PullRequestRow),
-        notices=await find(rec.NoticeRow),
-        deliveries=await find(rec.DeliveryRow),
-        timers=await find(rec.TimerRow),
+        sessions=now.of(rec.SessionRow),
+        acts=now.of(rec.ActRow),
+        runs=now.of(rec.RunRow),
+        jobs=now.of(rec.JobRow),
+        asks=now.of(rec.AskRow),
+        pull_requests=now.of(rec.PullRequestRow),
+        notices=now.of(rec.NoticeRow),
+        deliveries=now.of(rec.DeliveryRow),
+        timers=now.of(rec.TimerRow),
         held=await house.doors.ledger.held(),
     )
-    entries = await every_entry(house)
+    entries = tuple(entry for entry in await every_entry(house) if entry.seq <= now.head)
+    after = await house.workshop.rooms.living()
     machine = MachineSeen(
-        living=await house.workshop.rooms.living(), leaks=await asyncio.to_thread(_leaks, house, entries)
+        living=tuple(one for one in before if one in after),  # at that moment; others began or ended since
+        leaks=await asyncio.to_thread(_leaks, house, entries),
     )
     return (*check(entries, seen), *check_machine(seen.jobs, machine))
 
