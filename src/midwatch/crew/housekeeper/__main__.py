@@ -4,13 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from midwatch.crew.housekeeper.answers import HousekeeperDone, HousekeeperPlan, planned_files
+from midwatch.crew.housekeeper.answers import HousekeeperDone, HousekeeperPlan, hand_over, planned_files
 from midwatch.crew.housekeeper.checks import PULSE
 from midwatch.crew.housekeeper.executing import Proving, execute
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeLimits
 from midwatch.crew.housekeeper.planning import plan
-from midwatch.crew.housekeeper.progress import hand_over
 from midwatch.crew.housekeeper.repairing import repair
 from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.errors import Broken, MidwatchError, Misuse

@@ -10,8 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from midwatch.crew.housekeeper.answers import HousekeeperCheck
-from midwatch.crew.housekeeper.progress import count, say
+from midwatch.crew.housekeeper.answers import HousekeeperCheck, count, say
 
 TIMED_OUT = 124
 TAIL = 4_000

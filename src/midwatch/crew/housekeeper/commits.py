@@ -5,12 +5,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds, text
-from midwatch.crew.housekeeper.answers import HousekeeperFinding
+from midwatch.crew.housekeeper.answers import HousekeeperFinding, count
 from midwatch.crew.housekeeper.findings import FixableFinding
 from midwatch.crew.housekeeper.imports import bindings
 from midwatch.crew.housekeeper.limits import ChangeBudget, Edit
 from midwatch.crew.housekeeper.linter import lower_shield, raise_shield, version
-from midwatch.crew.housekeeper.progress import count
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import endings
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from midwatch.crew.housekeeper import checks, planning
-from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperDone, HousekeeperDropped
+from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperDone, HousekeeperDropped, count, mark, say
 from midwatch.crew.housekeeper.commits import Piece, keys_of, message, work
 from midwatch.crew.housekeeper.findings import FixableFinding, gone, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
-from midwatch.crew.housekeeper.progress import count, mark, say
 from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from midwatch.crew.housekeeper.progress import count
+from midwatch.crew.housekeeper.answers import count
 
 
 @dataclass(frozen=True)

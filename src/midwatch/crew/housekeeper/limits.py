@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from midwatch.crew.housekeeper.answers import count
 from midwatch.crew.housekeeper.git import lines_between
-from midwatch.crew.housekeeper.progress import count
 
 Place = tuple[str, str]
 """A kind of work and a file it was left out of."""

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.crew.housekeeper.answers import HousekeeperPlan
+from midwatch.crew.housekeeper.answers import HousekeeperPlan, count, listed, mark, say
 from midwatch.crew.housekeeper.commits import Piece, keys_of, work
 from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits, Waiting
-from midwatch.crew.housekeeper.progress import count, listed, mark, say
 from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import Tree, look

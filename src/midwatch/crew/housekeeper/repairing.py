@@ -4,7 +4,16 @@ import re
 from dataclasses import dataclass, field
 
 from midwatch.crew.housekeeper import checks, planning
-from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperCommit, HousekeeperDone, HousekeeperDropped
+from midwatch.crew.housekeeper.answers import (
+    HousekeeperCheck,
+    HousekeeperCommit,
+    HousekeeperDone,
+    HousekeeperDropped,
+    count,
+    listed,
+    mark,
+    say,
+)
 from midwatch.crew.housekeeper.commits import keys_of, message, work
 from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
 from midwatch.crew.housekeeper.findings import gone, kept
@@ -12,7 +21,6 @@ from midwatch.crew.housekeeper.git import EMAIL, Checkout
 from midwatch.crew.housekeeper.kinds import kind
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
-from midwatch.crew.housekeeper.progress import count, listed, mark, say
 from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import look

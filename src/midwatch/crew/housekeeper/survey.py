@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from midwatch.crew.housekeeper import kinds, links, syntax, text
+from midwatch.crew.housekeeper.answers import count
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
 from midwatch.crew.housekeeper.findings import FixableFinding, Seen, placed
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
 from midwatch.crew.housekeeper.linter import FIXED, Linter, Offence, is_false_alarm
-from midwatch.crew.housekeeper.progress import count
 from midwatch.crew.housekeeper.tree import Tree, endings
 
 UNUSED = "F401"
