@@ -4,7 +4,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from midwatch.rules.paths import inside, names, touches
@@ -25,6 +25,8 @@ def test_patterns_agree_with_git_itself(tmp_path: Path) -> None:
 
 
 @given(st.text(alphabet="ab/*?[]!.-^\\", min_size=1, max_size=12), st.text(alphabet="ab/.", max_size=8))
+@example("[[a]", "a")
+@example("[!--a]", "b")
 def test_every_pattern_means_something(pattern: str, path: str) -> None:
     assert names(path, (pattern,)) in (True, False)
 

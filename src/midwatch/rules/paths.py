@@ -14,6 +14,7 @@ everything below. What differs:
 
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
@@ -135,7 +136,9 @@ def _expressions(pattern: str) -> tuple[re.Pattern[str], ...]:
 def _compiled(text: str) -> re.Pattern[str] | None:
     try:
         expression, _ = GitIgnoreSpecPattern.pattern_to_regex(text)
-        return re.compile(expression, re.DOTALL) if isinstance(expression, str) else None
+        with warnings.catch_warnings():  # a set such as `[[a]` may mean more in a later Python; now it is git's
+            warnings.simplefilter("ignore", FutureWarning)
+            return re.compile(expression, re.DOTALL) if isinstance(expression, str) else None
     except (GitIgnorePatternError, re.error):  # brackets that make no set: they mean only themselves
         return None
 
