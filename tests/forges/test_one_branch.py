@@ -161,7 +161,9 @@ async def test_what_has_left_once_is_not_sent_another_way_after_a_restart(watche
         theirs = hosted.git.git("commit-tree", f"{first.branch}^{{tree}}", "-p", first.branch, "-m", "Theirs")
         hosted.git.git("update-ref", f"refs/heads/{first.branch}", theirs)
         project = await house.house.records.get(ProjectRow, second.project)
-        chosen = await branch_for(house.house.night, second, project, second.change.head)
+        chosen = await branch_for(
+            house.house.night.records, house.house.night.forges, second, project, second.change.head
+        )
         assert (chosen.bearer, chosen.left) == (first.id, "")
 
 

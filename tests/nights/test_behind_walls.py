@@ -142,7 +142,8 @@ async def test_whoever_works_on_for_a_job_that_is_over_is_found_ended_and_told(t
         job, night = await at_work(house, source)
         await killed(night)
         await steering.stop_job(house.house.night, job, by="ann", why="enough")
-        stopped = await stopped_well(house.house.night, await the_job(house))  # as another server would have written it
+        parts = house.house.night  # as another server would have written it
+        stopped = await stopped_well(parts.blobs, parts.ids, parts.rooms, await the_job(house))
         await house.house.journal.record(*stopped)
         assert await cleanup.end_orphans(house.house.night) == 1
         assert await cleanup.end_orphans(house.house.night) == 0

@@ -153,7 +153,7 @@ class Performer:
                 ended = RoundEnded(
                     session=session.id,
                     number=session.rounds,
-                    next_at=self._night.clock.now() + flow.interval(self._night),
+                    next_at=self._night.clock.now() + flow.interval(self._night.settings()),
                     error=str(error),
                 )
                 await self._night.journal.record(ended)

@@ -12,6 +12,7 @@ from midwatch.night.rounds.world import World, look
 from midwatch.rules.budget.limits import Pace, next_round_after
 from midwatch.rules.gate import council
 from midwatch.rules.gate.gate import judge
+from midwatch.settings import Settings
 from midwatch.settings.night import RoundsSettings
 from midwatch.terms.asks import Tier
 from midwatch.terms.records import ActRow, SessionRow
@@ -123,9 +124,9 @@ async def _finish(night: Night, session_id: str, plan: ev.RoundPlanned) -> None:
         await night.journal.record(ended, key=f"round:{session_id}:{plan.number}:ended")
 
 
-def interval(night: Night) -> timedelta:
+def interval(settings: Settings) -> timedelta:
     """Return the usual time until the next round."""
-    return next_round_after(None, _pace(night.settings().rounds))
+    return next_round_after(None, _pace(settings.rounds))
 
 
 def _pace(rounds: RoundsSettings) -> Pace:

@@ -1,6 +1,7 @@
 """Gives an agent its task: the room, the limits, the hosts it may reach."""
 
 import asyncio
+from collections.abc import Mapping
 from datetime import timedelta
 
 from midwatch.errors import Exhausted, Misuse, Stale, Withheld
@@ -14,10 +15,11 @@ from midwatch.night.jobs.resume import followed
 from midwatch.ports.agent import Agent, Task
 from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
-from midwatch.ports.network import NetworkReach, RoomNetwork
-from midwatch.ports.workspace import JobPlace, RoomRequest
+from midwatch.ports.network import NetworkReach, Networks, RoomNetwork
+from midwatch.ports.workspace import JobPlace, RoomRequest, Rooms
 from midwatch.rules.gate.levels import no_way_to_model
-from midwatch.terms.agents import Access
+from midwatch.settings import Settings
+from midwatch.terms.agents import Access, ModelAccess
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, SessionRow
@@ -36,7 +38,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
     scope_of(contract)  # refuses where nothing may be written
     settings = night.settings()
     purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
-    reach = _reach(night, job, contract, purpose)
+    reach = _reach(night.settings(), night.models, job, contract, purpose)
     if reach.model is not None and (why := no_way_to_model(job.agent, night.rooms.isolation)):
         raise Withheld(why, hint="Install bubblewrap (midwatch doctor says how), or order another agent.")
     request = RoomRequest(
@@ -47,10 +49,10 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         sparse_from=settings.sandbox.sparse_min_files,
         reads_only=job.stage is Stage.PLAN,
         setup_key=job.setup_key,
-        takes_over=await _taken_over(night, job),
+        takes_over=await _taken_over(night.records, night.rooms, job),
         wall=_time_left(night.clock, job, contract),
         idle=timedelta(minutes=settings.execution.idle_minutes),
-        grace=grace(night),
+        grace=grace(night.settings()),
         night_left=await _night_left(night.clock, night.records, job),
         network=night.networks.for_room(reach),
         stop=night.wake_ups.of(job.id),
@@ -71,15 +73,15 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         room=room,
         decide=Decider(night, job, contract, facts.errand, room),
         tell=Teller(night, job, reach.model.provider if reach.model else "", room.epoch),
-        access=_access(night, reach),
+        access=_access(night.networks, reach),
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
         idle=request.idle,
         met=lambda: night.networks.met(job.id),
     )
 
 
-def _access(night: Night, reach: NetworkReach) -> Access:
-    base_url, placeholder, kind = night.networks.access(reach)
+def _access(networks: Networks, reach: NetworkReach) -> Access:
+    base_url, placeholder, kind = networks.access(reach)
     return Access(base_url=base_url, placeholder=placeholder, kind=kind)
 
 
@@ -95,20 +97,22 @@ def wall_of(contract: RunContract) -> timedelta:
     return timedelta(minutes=contract.constraints.max_runtime_minutes)
 
 
-def grace(night: Night) -> timedelta:
+def grace(settings: Settings) -> timedelta:
     """Return how long a program has to end after it is asked to stop."""
-    return timedelta(seconds=night.settings().sandbox.stop_grace_seconds)
+    return timedelta(seconds=settings.sandbox.stop_grace_seconds)
 
 
-def setup_network(night: Night, job: JobRow) -> RoomNetwork:
+def setup_network(settings: Settings, networks: Networks, job: JobRow) -> RoomNetwork:
     """Let a project's setup reach the hosts that the settings allow for setups, such as registries."""
-    sandbox = night.settings().sandbox
+    sandbox = settings.sandbox
     reach = NetworkReach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
-    return night.networks.for_room(reach)
+    return networks.for_room(reach)
 
 
-def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> NetworkReach:
-    sandbox = night.settings().sandbox
+def _reach(
+    settings: Settings, models: Mapping[str, ModelAccess], job: JobRow, contract: RunContract, purpose: str
+) -> NetworkReach:
+    sandbox = settings.sandbox
     scopes = contract.constraints.tool_policy.scopes.values()
     named = tuple(domain for scope in scopes for domain in scope.allowed_domains)
     most = min((scope.max_requests for scope in scopes if scope.max_requests is not None), default=sandbox.max_requests)
@@ -118,18 +122,18 @@ def _reach(night: Night, job: JobRow, contract: RunContract, purpose: str) -> Ne
         (*sandbox.domains, *named),
         most,
         purpose=purpose,
-        model=night.models.get(job.agent),
+        model=models.get(job.agent),
     )
 
 
-async def _taken_over(night: Night, job: JobRow) -> str:
+async def _taken_over(records: Records, rooms: Rooms, job: JobRow) -> str:
     """Return the job whose checkout this one resumes: itself, or once the job it continues; empty for a fresh one."""
     if job.stage is Stage.PLAN:
         return ""
     if job.stage is Stage.EXECUTE:
-        for former in await followed(night.records, job):
+        for former in await followed(records, job):
             # A job that ended before it entered a room left the work with an earlier one.
-            if await last_head(night.rooms, former):
+            if await last_head(rooms, former):
                 return former.id
     # The work was not the problem, and an agent that remembers its changes must find them in the checkout.
     return job.id if job.waits or (job.conversation and job.attempt > 1) else ""

@@ -4,7 +4,7 @@ from midwatch.night.context import Night
 from midwatch.night.delivery.siblings import heard, siblings
 from midwatch.night.jobs.job_limits import scope_of
 from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
-from midwatch.ports.journal import Records
+from midwatch.ports.journal import Blobs, Records
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import failures_of
@@ -52,7 +52,7 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
         wish=job.plan_wish if plans else "",
         rejected=await _rejected(night.records, job) if plans else (),
         interrupted=await _interrupted(night.records, job),
-        former=await _former(night, job),
+        former=await _former(night.records, night.blobs, job),
         pieces=execution.commit_strategy == "incremental",
     )
 
@@ -66,9 +66,9 @@ async def _interrupted(records: Records, job: JobRow) -> bool:
     return goes_on or bool(job.waits or (job.conversation and job.attempt > 1))
 
 
-async def _former(night: Night, job: JobRow) -> FormerTry | None:
+async def _former(records: Records, blobs: Blobs, job: JobRow) -> FormerTry | None:
     """Return why the last try at this work failed; a try that only waited, or was stopped, did not fail."""
-    others = await night.records.find(JobRow, session=job.session)
+    others = await records.find(JobRow, session=job.session)
     before = [one for one in others if one.work_item == job.work_item and one.number <= job.number]
     failures = failures_of(before, job.work_item, None)
     last = before[-1] if before and before[-1].failures else (before[-2] if len(before) > 1 else None)
@@ -76,7 +76,7 @@ async def _former(night: Night, job: JobRow) -> FormerTry | None:
         return None
     failure = failures[-1]
     remedy = remedy_of(failure.cause)
-    blob = await night.blobs.fetch(failure.output_blob) if failure.output_blob else b""
+    blob = await blobs.fetch(failure.output_blob) if failure.output_blob else b""
     return FormerTry(
         stage=failure.stage.said,
         cause=remedy.words,

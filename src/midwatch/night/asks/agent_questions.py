@@ -19,6 +19,7 @@ from midwatch.rules.gate.gate import judge
 from midwatch.rules.people.asks import SILENCE, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.signals import Earlier, KnownAnswer, known_answer
+from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.asks import AskDraft, AskKind, AskState
@@ -40,7 +41,7 @@ async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) ->
     verdict = None if known is None else await _judged(night, job, session, known, signal)
     if known is not None and verdict is not None and verdict.outcome.acts:
         return "", _resolved(night.ids, job, signal, known, verdict)
-    opened = _ask(night, job, said, known)
+    opened = _ask(night.clock, night.ids, night.settings(), job, said, known)
     text = f"Job {job.number} ({job.title}) asks: {said.text}"
     kind = NoticeKind.NEEDS_INPUT
     return opened.ask, (opened, job_notice(night.ids, job, tier_of(kind), cut(text), subject=opened.ask))
@@ -86,8 +87,8 @@ def _resolved(ids: Ids, job: JobRow, signal: str, known: KnownAnswer, verdict: V
     return answered, job_notice(ids, job, tier_of(NoticeKind.ACT_REPORTED), cut(text))
 
 
-def _ask(night: Night, job: JobRow, said: Signal, known: KnownAnswer | None) -> AskOpened:
-    minutes = night.settings().asks.guidance_uncertain_minutes
+def _ask(clock: Clock, ids: Ids, settings: Settings, job: JobRow, said: Signal, known: KnownAnswer | None) -> AskOpened:
+    minutes = settings.asks.guidance_uncertain_minutes
     question = f"Job {job.number} ({job.title}) asks:\n{said.text}"
     draft = AskDraft(
         kind=KIND,
@@ -103,8 +104,8 @@ def _ask(night: Night, job: JobRow, said: Signal, known: KnownAnswer | None) -> 
         project=job.project,
         shown_hash=digest("\n".join((question, said.detail, *said.options))),
     )
-    due = deadline_at(local_time(night.settings(), night.clock.now()), minutes)
-    return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+    due = deadline_at(local_time(settings, clock.now()), minutes)
+    return AskOpened(ask=ids.new("ask"), session=job.session, draft=draft, due_at=due)
 
 
 async def is_question(records: Records, ask: AskRow) -> bool:

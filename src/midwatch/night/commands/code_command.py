@@ -4,6 +4,7 @@ It is bound by scopes, budgets, memory, concurrency and isolation, not by the le
 it signs it. Everything is recorded in one transaction, or nothing is.
 """
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from pydantic import Field
@@ -17,13 +18,14 @@ from midwatch.night.commands.job_start import Begun, job_events, run_events
 from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import contract_for
 from midwatch.night.rounds.world import World, look
-from midwatch.ports.clock import Ids
+from midwatch.ports.agent import Agent
+from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.paths import require_patterns
-from midwatch.settings import session_limits
+from midwatch.settings import Settings, session_limits
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.projects import SessionState
@@ -54,10 +56,10 @@ class Commanded(Term):
 async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, ...]:
     """Start at once what a person wants, or raise the reason in one sentence."""
     projects = await _projects(night.records, wanted)
-    orders = _orders(night, wanted, await _level(night, wanted))
+    orders = _orders(night.settings(), night.agents, wanted, await _level(night.records, night.settings(), wanted))
     items, added = _items(night.ids, orders, projects)
     repositories = tuple([await night.mirrors.inspect(row.path) for row in projects])
-    session = _provisional(night, orders, items, by).model_copy(update={"repositories": repositories})
+    session = _provisional(night.clock, night.ids, orders, items, by).model_copy(update={"repositories": repositories})
     world = await look(night, session)
     proposals = [_proposal(item, orders, by) for item in items]
     verdicts = [_judged(world, proposal) for proposal in proposals]
@@ -112,24 +114,24 @@ async def _free(records: Records, projects: list[ProjectRow]) -> None:
         )
 
 
-def usual_agent(night: Night) -> str:
+def usual_agent(agents: Mapping[str, Agent]) -> str:
     """Choose the agent if none is named: the first model-driven agent, else the housekeeper."""
-    return next((name for name in night.agents if name != HOUSEKEEPER), HOUSEKEEPER)
+    return next((name for name in agents if name != HOUSEKEEPER), HOUSEKEEPER)
 
 
-async def _level(night: Night, wanted: Commanded) -> Level:
+async def _level(records: Records, settings: Settings, wanted: Commanded) -> Level:
     """Return the standing level; `yes` means full, so plans inside the paths are approved without asking."""
-    standing = await night.records.find(StandingRow)
-    usual = standing[0].level if standing else night.settings().gate.level
+    standing = await records.find(StandingRow)
+    usual = standing[0].level if standing else settings.gate.level
     return Level.FULL if wanted.yes else usual
 
 
-def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
-    agent = wanted.agent or usual_agent(night)
-    if agent not in night.agents:
+def _orders(settings: Settings, agents: Mapping[str, Agent], wanted: Commanded, level: Level) -> Orders:
+    agent = wanted.agent or usual_agent(agents)
+    if agent not in agents:
         raise Misuse(
             f"There is no agent {agent!r} here.",
-            hint=f"Agents: {', '.join(sorted(night.agents))}. What others need: midwatch agent list",
+            hint=f"Agents: {', '.join(sorted(agents))}. What others need: midwatch agent list",
         )
     several = len(wanted.projects) > 1
     sentence = " ".join(wanted.sentence.split())
@@ -144,7 +146,7 @@ def _orders(night: Night, wanted: Commanded, level: Level) -> Orders:
         minutes=wanted.minutes,
     )
     # Only the job's own limits bind it (SPEC 9), so the session's limits are at least as wide.
-    usual = session_limits(night.settings())
+    usual = session_limits(settings)
     minutes = usual.minutes + (wanted.minutes or 0)
     limits = usual.model_copy(
         update={"usd": max(usual.usd, (wanted.usd or 0) * len(wanted.projects)), "minutes": minutes}
@@ -163,11 +165,11 @@ def _items(
     return items, added
 
 
-def _provisional(night: Night, orders: Orders, items: tuple[ev.OrderedItem, ...], by: str) -> SessionRow:
+def _provisional(clock: Clock, ids: Ids, orders: Orders, items: tuple[ev.OrderedItem, ...], by: str) -> SessionRow:
     """Return the session as it will be, so that the gate can judge before anything is recorded."""
-    now = night.clock.now()
+    now = clock.now()
     return SessionRow(
-        id=night.ids.new("ses"),
+        id=ids.new("ses"),
         number=0,
         state=SessionState.AUTONOMOUS,
         paused=False,

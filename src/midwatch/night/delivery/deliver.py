@@ -13,6 +13,7 @@ from midwatch.night.jobs.resume import followed
 from midwatch.night.notify.notice import job_notice
 from midwatch.night.rounds.world import look
 from midwatch.ports.door import Effect
+from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.gate.contract import WRITE
@@ -42,7 +43,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
         return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
     forge = night.forges.of(project)
-    chosen = await branch_for(night, job, project, change.head)
+    chosen = await branch_for(night.records, night.forges, job, project, change.head)
 
     async def push() -> dict[str, str]:
         branch = await forge.deliver(project.path, project.id, chosen.bearer, change.head)
@@ -178,17 +179,17 @@ class Chosen:
     """The sentence about an earlier branch that is left unchanged."""
 
 
-async def branch_for(night: Night, job: JobRow, project: ProjectRow, head: str) -> Chosen:
+async def branch_for(records: Records, forges: Forges, job: JobRow, project: ProjectRow, head: str) -> Chosen:
     """Choose the newest branch of the jobs it continues that is still where Midwatch left it, to keep a single branch.
 
     A branch that was pushed once is not chosen again: later commits there were made on top of this work.
     """
-    for one in await night.records.find(InvocationRow, job=job.id, tool=WRITE, status="ok"):
+    for one in await records.find(InvocationRow, job=job.id, tool=WRITE, status="ok"):
         if "branch" in one.result and one.request.get("head") == head:
             return Chosen(bearer_of(str(one.result["branch"])) or job.id, str(one.result.get(LEFT, "")))
-    before = [one for one in await followed(night.records, job) if one.change is not None and one.stage in OUTWARD]
+    before = [one for one in await followed(records, job) if one.change is not None and one.stage in OUTWARD]
     ours = {head, *(one.change.head for one in before if one.change is not None)}
-    forge, left = night.forges.of(project), ""
+    forge, left = forges.of(project), ""
     for bearer in dict.fromkeys(bearer_of(one.branch) or one.id for one in before):
         there = await forge.pushed(project.path, project.id, bearer, head)
         if why := _in_the_way(there, ours):

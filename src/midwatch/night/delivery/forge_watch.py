@@ -9,6 +9,7 @@ from midwatch.errors import Limited, MidwatchError, Stale
 from midwatch.journal.events.jobs import PullRequestChanged, PullRequestClosed, PullRequestMerged
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.night.context import Night
+from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Journal, Records
 from midwatch.terms.forges import LOCAL, PullRequestPlace, PullRequestSeen
 from midwatch.terms.projects import WorkStatus
@@ -37,14 +38,14 @@ async def place_of(records: Records, row: PullRequestRow) -> PullRequestPlace:
     )
 
 
-async def read_back(night: Night, row: PullRequestRow) -> PullRequestSeen:
+async def read_back(journal: Journal, records: Records, forges: Forges, row: PullRequestRow) -> PullRequestSeen:
     """Read an open pull request from its forge, and record what has changed."""
-    seen = await night.forges.named(row.forge).look(await place_of(night.records, row))
+    seen = await forges.named(row.forge).look(await place_of(records, row))
     with contextlib.suppress(Stale):  # it was merged or closed here in the same moment
         if seen.state == "open":
-            await _changed(night.journal, row, seen)
+            await _changed(journal, row, seen)
         else:
-            await _over(night.journal, night.records, row, seen)
+            await _over(journal, records, row, seen)
     return seen
 
 
@@ -133,7 +134,7 @@ class ForgeWatch:
         pause = min(LATEST, self._pause.get(row.id, SOONEST / 2) * 2)
         until = None
         try:
-            seen = await read_back(self._night, row)
+            seen = await read_back(self._night.journal, self._night.records, self._night.forges, row)
             if seen.checks != row.checks:
                 pause = SOONEST
             elif seen.checks == "pending":

@@ -51,7 +51,7 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
             hung = now.epoch < epoch or now.worker != night.worker
             return
         job = (await night.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
-        await milestones.stage_begins(night, job)
+        await milestones.stage_begins(night.journal, night.ids, night.settings(), job)
         events, met = await _done(night, job, stage)
     finally:
         stopped = wake_up.is_set()
@@ -72,7 +72,7 @@ async def _claimed(night: Night, job: JobRow, stage: Stage, attempt: int) -> boo
     epoch, isolation = job.epoch + 1, night.rooms.isolation
     claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=night.worker, isolation=isolation)
     try:
-        box = await box_opened(night, job, epoch)
+        box = await box_opened(night.records, night.clock, night.settings(), job, epoch)
         # Without a key: two workers of one process write equal claims; with a key, both would believe they had claimed.
         await night.journal.record(claim, *box, actor=night.worker)
     except Stale:
@@ -113,7 +113,7 @@ async def _written_down(
         elif met is not None:
             events = await _after(night, now, met, stopped=stopped)
         elif again and now.state is JobState.STOPPING:
-            events = await stopped_well(night, now)
+            events = await stopped_well(night.blobs, night.ids, night.rooms, now)
         events = await _with_notice(night, now, events)
         try:
             await night.journal.record(*events, key=f"stage:{job.id}:{job.epoch}", actor=night.worker)
@@ -127,8 +127,8 @@ async def _written_down(
 
 async def _stop(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Stop a job whose agent may still run from before a restart."""
-    await night.rooms.clear_out(job.id, grace(night))
-    return await stopped_well(night, job)
+    await night.rooms.clear_out(job.id, grace(night.settings()))
+    return await stopped_well(night.blobs, night.ids, night.rooms, job)
 
 
 async def _with_notice(night: Night, job: JobRow, events: tuple[Event, ...]) -> tuple[Event, ...]:
@@ -141,7 +141,7 @@ async def _with_notice(night: Night, job: JobRow, events: tuple[Event, ...]) -> 
 async def _after(night: Night, job: JobRow, error: MidwatchError, *, stopped: bool) -> tuple[Event, ...]:
     """Turn an error into what happens next: the job was stopped, waits, or is over."""
     if stopped or job.state is JobState.STOPPING:
-        return await stopped_well(night, job)
+        return await stopped_well(night.blobs, night.ids, night.rooms, job)
     return await waits.after(night, job, error)
 
 
@@ -162,5 +162,7 @@ async def halt(night: Night, job_id: str) -> None:
     for ask in await night.records.find(AskRow, subject=job.id, state=AskState.OPEN):
         await withdraw(night.journal, ask, "the job was stopped")
     with contextlib.suppress(Stale):
-        await night.journal.record(*await stopped_well(night, job), key=f"halted:{job.id}:{job.epoch}")
+        await night.journal.record(
+            *await stopped_well(night.blobs, night.ids, night.rooms, job), key=f"halted:{job.id}:{job.epoch}"
+        )
     await waits.ask_again(night, job.session)

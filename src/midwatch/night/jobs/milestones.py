@@ -4,8 +4,11 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.signals import MilestoneReached
 from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Journal
 from midwatch.rules.checks.commit_size import remark_on
 from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.settings import Settings
 from midwatch.terms.jobs import Change, Stage
 from midwatch.terms.money import some
 from midwatch.terms.records import JobRow
@@ -38,10 +41,10 @@ class Stones:
             stone = MilestoneReached(
                 job=self._job.id, epoch=self._job.epoch, stone="commits", text=text, commits=len(subjects), head=head
             )
-            await _once(self._night, self._job, stone, key)
+            await _once(self._night.journal, self._night.ids, self._night.settings(), self._job, stone, key)
 
 
-async def stage_begins(night: Night, job: JobRow) -> None:
+async def stage_begins(journal: Journal, ids: Ids, settings: Settings, job: JobRow) -> None:
     """Report the start of a stage that may take long; a retry of it is not reported again."""
     match job.stage:
         case Stage.VERIFY:
@@ -53,28 +56,28 @@ async def stage_begins(night: Night, job: JobRow) -> None:
             stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="pushing", text="its branch is being pushed")
         case _:
             return
-    await _once(night, job, stone, f"milestone:{job.id}:{job.stage.value}:{job.repairs}")
+    await _once(journal, ids, settings, job, stone, f"milestone:{job.id}:{job.stage.value}:{job.repairs}")
 
 
-def planned(night: Night, job: JobRow, summary: str) -> tuple[Event, ...]:
+def planned(ids: Ids, settings: Settings, job: JobRow, summary: str) -> tuple[Event, ...]:
     """Report a plan that needs no approval from a person."""
     stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="planned", text=f"it is planned: {clean(summary, 300)}")
-    return stone, *_notices(night, job, stone)
+    return stone, *_notices(ids, settings, job, stone)
 
 
-def remarks(night: Night, job: JobRow, change: Change) -> tuple[Event, ...]:
+def remarks(settings: Settings, job: JobRow, change: Change) -> tuple[Event, ...]:
     """Report work that was not committed in the pieces asked for."""
-    remark = remark_on(change, night.settings().execution.commit_strategy)
+    remark = remark_on(change, settings.execution.commit_strategy)
     return (MilestoneReached(job=job.id, epoch=job.epoch, stone="remark", text=remark),) if remark else ()
 
 
-async def _once(night: Night, job: JobRow, stone: MilestoneReached, key: str) -> None:
-    if await night.journal.known(key) is None:
-        await night.journal.record(stone, *_notices(night, job, stone), key=key)
+async def _once(journal: Journal, ids: Ids, settings: Settings, job: JobRow, stone: MilestoneReached, key: str) -> None:
+    if await journal.known(key) is None:
+        await journal.record(stone, *_notices(ids, settings, job, stone), key=key)
 
 
-def _notices(night: Night, job: JobRow, stone: MilestoneReached) -> tuple[Event, ...]:
-    if not night.settings().notices.on_progress_milestones:
+def _notices(ids: Ids, settings: Settings, job: JobRow, stone: MilestoneReached) -> tuple[Event, ...]:
+    if not settings.notices.on_progress_milestones:
         return ()
     text = f"Job {job.number} ({job.title}): {stone.text}."
-    return (job_notice(night.ids, job, tier_of(NoticeKind.MILESTONE), text),)
+    return (job_notice(ids, job, tier_of(NoticeKind.MILESTONE), text),)

@@ -75,7 +75,7 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
     )
     if approved_at_once(silence, session.level):
         approved = JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash)
-        return approved, *milestones.planned(night, job, planned.plan.summary)
+        return approved, *milestones.planned(night.ids, night.settings(), job, planned.plan.summary)
     settings = night.settings()
     minutes = settings.asks.approve_plan_minutes
     draft = AskDraft(

@@ -16,8 +16,10 @@ from midwatch.night.jobs.job_limits import contract_of, scope_of
 from midwatch.night.jobs.planning import plan
 from midwatch.night.jobs.resume import followed
 from midwatch.night.jobs.verifying import failure_text, verified
+from midwatch.ports.journal import Records
 from midwatch.ports.workspace import JobPlace, Rooms
 from midwatch.rules.gate.levels import effective_level
+from midwatch.settings import Settings
 from midwatch.terms.jobs import Done, RepositoryFacts, Stage
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
@@ -50,7 +52,12 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
     place = JobPlace(project=job.project, job=job.id, epoch=job.epoch)
     wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
     key, reused, seconds = await night.rooms.set_up(
-        place, commit, project.setup, wall, setup_network(night, job), night.wake_ups.of(job.id)
+        place,
+        commit,
+        project.setup,
+        wall,
+        setup_network(night.settings(), night.networks, job),
+        night.wake_ups.of(job.id),
     )
     return (
         SetupFinished(
@@ -72,7 +79,7 @@ async def execute(night: Night, job: JobRow) -> Events:
     session = await night.records.get(SessionRow, job.session)
     if session.level is Level.OBSERVE and not by_person(job):
         raise Withheld("The level was lowered to observe.", hint="Approve the plan yourself, or raise the level again.")
-    await _refuse_weak_walls(night, job, session.level)
+    await _refuse_weak_walls(night.settings(), night.rooms, job, session.level)
     if job.by_hand:
         return await interactive.execute(night, job)
     async with at_work(night, job, base_of(job)) as (agent, assignment, listener):
@@ -96,10 +103,10 @@ async def _commit_leftovers(rooms: Rooms, job: JobRow, where: int, done: Done) -
         await rooms.commit_leftovers(job.id, where, text)
 
 
-async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
+async def _refuse_weak_walls(settings: Settings, rooms: Rooms, job: JobRow, level: Level) -> None:
     """Judge again on this machine: it may have a weaker sandbox than the worker that was asked first."""
-    forced = night.settings().gate.unisolated_agents
-    held = effective_level(level, night.rooms.isolation, job.agent, forced=forced)
+    forced = settings.gate.unisolated_agents
+    held = effective_level(level, rooms.isolation, job.agent, forced=forced)
     if held is Level.OBSERVE and level is not Level.OBSERVE and not by_person(job):
         raise Withheld(
             f"This machine has no sandbox for {job.agent}.",
@@ -110,16 +117,16 @@ async def _refuse_weak_walls(night: Night, job: JobRow, level: Level) -> None:
 async def bundle(night: Night, job: JobRow) -> Events:
     """Bundle the agent's commits inside its sandbox."""
     if not await night.rooms.head_so_far(job.id, job.work_epoch):
-        await _take_over(night, job)
+        await _take_over(night.records, night.rooms, job)
     packed = await night.quarantine.bundle(_workplace(job), base_of(job))
     return (ev.JobBundled(job=job.id, epoch=job.epoch, bundle=packed),)
 
 
-async def _take_over(night: Night, job: JobRow) -> None:
+async def _take_over(records: Records, rooms: Rooms, job: JobRow) -> None:
     """Fetch finished work from the former job that has it: a job stopped before it bundled never fetched it."""
-    for former in await followed(night.records, job):
-        if await night.rooms.head_so_far(former.id, job.work_epoch):
-            return await night.rooms.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
+    for former in await followed(records, job):
+        if await rooms.head_so_far(former.id, job.work_epoch):
+            return await rooms.take_over(former.id, job.work_epoch, to=job.id, at=job.work_epoch)
     return None
 
 
@@ -135,7 +142,7 @@ async def quarantine(night: Night, job: JobRow) -> Events:
     diff = await night.mirrors.diff(job.project, change.base, change.head)
     blob = await night.blobs.keep(diff.encode())
     arrived = ev.JobQuarantined(job=job.id, epoch=job.epoch, change=change, diff_blob=blob)
-    return arrived, *milestones.remarks(night, job, change)
+    return arrived, *milestones.remarks(night.settings(), job, change)
 
 
 async def verify(night: Night, job: JobRow) -> Events:

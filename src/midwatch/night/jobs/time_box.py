@@ -7,9 +7,12 @@ from midwatch.journal.events.jobs import JobBoxed, JobBoxOpened, JobEnded, JobWa
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
-from midwatch.ports.journal import Records
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.journal import Blobs, Journal, Records
+from midwatch.ports.workspace import Rooms
 from midwatch.rules.budget.time_boxes import AT_WORK, due_at, used
 from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import Proposer
 from midwatch.terms.jobs import JobState
@@ -20,16 +23,16 @@ BOXED = "time_box"
 LONGEST_TEXT = 300
 
 
-async def box_opened(night: Night, job: JobRow, epoch: int) -> tuple[Event, ...]:
+async def box_opened(records: Records, clock: Clock, settings: Settings, job: JobRow, epoch: int) -> tuple[Event, ...]:
     """Open the box, or continue it after a wait; a job that a person started has none."""
-    execution = night.settings().execution
+    execution = settings.execution
     if job.stage not in AT_WORK or job.box_began_at is not None or job.state is JobState.STOPPING:
         return ()
-    if not await _by_a_brain(night.records, job):
+    if not await _by_a_brain(records, job):
         return ()
     box, extra = (timedelta(minutes=one) for one in (execution.soft_box_minutes, execution.soft_box_extra_minutes))
-    number = job.boxes or await _boxes_before(night.records, job) + 1
-    at = due_at(job, night.clock.now(), box, extra)
+    number = job.boxes or await _boxes_before(records, job) + 1
+    at = due_at(job, clock.now(), box, extra)
     return (JobBoxOpened(job=job.id, epoch=epoch, number=number, due_at=at),)
 
 
@@ -52,38 +55,38 @@ async def box_due(night: Night, job_id: str, due: datetime) -> None:
         return
     minutes = round(used(job, max(due, job.box_began_at)) / timedelta(minutes=1), 1)
     if job.box_warned_at is None and extra:
-        await _warn(night, job, minutes, max(due, night.clock.now()) + extra)
+        await _warn(night.journal, night.ids, night.settings(), job, minutes, max(due, night.clock.now()) + extra)
         return
     why = f"Its time box of {minutes:g} minutes is over; the work is kept."
     boxed = JobBoxed(job=job.id, epoch=job.epoch, minutes=minutes, why=why)
     await night.journal.record(boxed, key=f"boxed:{job.id}")
 
 
-async def _warn(night: Night, job: JobRow, minutes: float, stop_at: datetime) -> None:
-    at = f"{local_time(night.settings(), stop_at):%H:%M}"
+async def _warn(journal: Journal, ids: Ids, settings: Settings, job: JobRow, minutes: float, stop_at: datetime) -> None:
+    at = f"{local_time(settings, stop_at):%H:%M}"
     text = f"Job {job.number} ({job.title}) has worked for {minutes:g} minutes; it stops at {at}."
-    await night.journal.record(
+    await journal.record(
         JobWarned(job=job.id, epoch=job.epoch, minutes=minutes, stop_at=stop_at),
-        job_notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text),
+        job_notice(ids, job, tier_of(NoticeKind.TIME_OUT), text),
         key=f"warned:{job.id}",
     )
 
 
-async def stopped_well(night: Night, job: JobRow) -> tuple[Event, ...]:
+async def stopped_well(blobs: Blobs, ids: Ids, rooms: Rooms, job: JobRow) -> tuple[Event, ...]:
     """End a stopped job with its last output and last commit; add a notice if its time box was over."""
-    words = await last_words(night.rooms, job)
+    words = await last_words(rooms, job)
     ended = JobEnded(
         job=job.id,
         epoch=job.epoch,
         state="stopped",
         why=job.why or "stopped; the work is kept",
         cause=BOXED if job.boxed_at is not None else "",
-        output_blob=await kept(night.blobs, words),
-        head=await last_head(night.rooms, job),
+        output_blob=await kept(blobs, words),
+        head=await last_head(rooms, job),
     )
     if job.boxed_at is None:
         return (ended,)
     said = " ".join(words.split())[-LONGEST_TEXT:]
     last = f" Last words: {said}" if said else ""
     text = f"Job {job.number} ({job.title}) used up its time box at {job.stage.said}; its work is kept.{last}"
-    return ended, job_notice(night.ids, job, tier_of(NoticeKind.TIME_OUT), text)
+    return ended, job_notice(ids, job, tier_of(NoticeKind.TIME_OUT), text)

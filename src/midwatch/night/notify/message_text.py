@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from midwatch.night.context import Night
 from midwatch.ports.journal import Records
 from midwatch.rules.morning.brief import push_form
 from midwatch.rules.people.notices import batch_text
+from midwatch.settings import Settings
 from midwatch.terms.asks import Delivery, Tier
 from midwatch.terms.records import DeliveryRow, NoticeRow, PullRequestRow, ReportRow
 from midwatch.views.text.markdown_safe import unlinked
@@ -14,13 +14,13 @@ MOST_LISTED = 30
 LONGEST_LISTED = 200
 
 
-async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple[str, str]:
-    result = {one.id: one for one in await night.records.find(NoticeRow, id=tuple(row.notice for row in rows))}
-    reports = await _reports(night.records, tuple(result.values()))
+async def compose(records: Records, settings: Settings, rows: Sequence[DeliveryRow], note: str) -> tuple[str, str]:
+    result = {one.id: one for one in await records.find(NoticeRow, id=tuple(row.notice for row in rows))}
+    reports = await _reports(records, tuple(result.values()))
     ordered = sorted(rows, key=lambda row: (row.tier, row.created_at, row.notice))
     small = [row for row in ordered if result[row.notice].subject not in reports and _listed(row)]
     full = [row for row in ordered if row not in small]
-    most = night.settings().notices.digest_max_characters
+    most = settings.notices.digest_max_characters
     texts = [
         push_form(reports[result[row.notice].subject].brief, most)
         if result[row.notice].subject in reports
@@ -32,7 +32,7 @@ async def compose(night: Night, rows: Sequence[DeliveryRow], note: str) -> tuple
         texts.append(batch_text(listed[:MOST_LISTED]) + _left_out(len(listed)))
     urgent = any(row.tier == Tier.URGENT for row in full)
     # Most of these texts contain words of agents or repositories; only the forge's address becomes a link.
-    links = await _links(night.records, tuple(result.values()))
+    links = await _links(records, tuple(result.values()))
     said = [unlinked(text, links) for text in texts]
     return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*said, *([note] if note else [])])
 

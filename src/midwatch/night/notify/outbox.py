@@ -11,8 +11,8 @@ from midwatch.journal.events.notices import AskPostponed, NoticeRouted, PushBegu
 from midwatch.journal.events.session import NoticeSent
 from midwatch.night.context import Night
 from midwatch.night.notify.message_text import compose
-from midwatch.ports.clock import Clock
-from midwatch.ports.journal import Records
+from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.outbox import AttentionUse, Hours, first_place, next_pause, sort_out
 from midwatch.settings import Settings, digest_time, quiet_hours
 from midwatch.settings.named_tables import ChannelSetup
@@ -46,18 +46,17 @@ async def tell(night: Night, notice_id: str) -> None:
     logged = NoticeSent(notice=notice.id, channel=night.channel.name)
     events: tuple[Event, ...] = (
         logged,
-        *await _routes(night, notice),
+        *await _routes(night.records, night.clock, night.settings(), notice),
         *await _clock_starts(night.clock, night.records, notice),
     )
     with contextlib.suppress(Stale):  # another worker was as fast, and decided the same
         await night.journal.record(*events, key=f"notice:{notice.id}:sent")
 
 
-async def _routes(night: Night, notice: NoticeRow) -> list[NoticeRouted]:
-    settings = night.settings()
+async def _routes(records: Records, clock: Clock, settings: Settings, notice: NoticeRow) -> list[NoticeRouted]:
     taking = {name: one for name, one in settings.channels.by_name().items() if one.takes(notice.tier)}
-    local = local_time(settings, night.clock.now())
-    attention = await _attention(night, local.date().isoformat()) if taking else AttentionUse()
+    local = local_time(settings, clock.now())
+    attention = await _attention(records, settings, local.date().isoformat()) if taking else AttentionUse()
     found = []
     for name, setup in taking.items():
         brief = notice.subject.startswith(BRIEF)
@@ -82,11 +81,11 @@ async def dispatch(night: Night, channel: str) -> None:
     rows = [row for row in found if row.state is DeliveryState.WAITING or row.due_at <= now]
     setup = settings.channels.by_name().get(channel)
     if setup is None:
-        await _stays_in_the_log(night, rows)
+        await _stays_in_the_log(night.journal, night.clock, rows)
         return
     local = local_time(settings, now)
     day = local.date().isoformat()
-    attention = await _attention(night, day)
+    attention = await _attention(night.records, night.settings(), day)
     sorted_out = sort_out(rows, local, hours_of(settings, setup), attention)
     events: list[Event] = [
         NoticeRouted(notice=row.notice, channel=channel, delivery=place.delivery, due_at=place.due_at)
@@ -96,37 +95,39 @@ async def dispatch(night: Night, channel: str) -> None:
     if sorted_out.go:
         # Two workers that count the same day at the same moment use the same key: the second tries again.
         key = f"push:{day}:{len(await night.records.find(PushRow, day=day)) + 1}"
-        events.append(_begun(night, channel, day, sorted_out.go, attention if sorted_out.counts else None))
+        events.append(
+            _begun(night.clock, night.ids, channel, day, sorted_out.go, attention if sorted_out.counts else None)
+        )
     if events:
         await night.journal.record(*events, key=key)
 
 
 def _begun(
-    night: Night, channel: str, day: str, rows: Sequence[DeliveryRow], attention: AttentionUse | None
+    clock: Clock, ids: Ids, channel: str, day: str, rows: Sequence[DeliveryRow], attention: AttentionUse | None
 ) -> PushBegun:
-    pace = night.clock.real_seconds(1.0) or 1.0
+    pace = clock.real_seconds(1.0) or 1.0
     warn = (
         f"This is notice {attention.sent_today + 1} of {attention.budget} today."
         if attention and attention.warns
         else ""
     )
     return PushBegun(
-        push=night.ids.new("psh"),
+        push=ids.new("psh"),
         channel=channel,
         notices=tuple(row.notice for row in rows),
         day=day,
         counts=attention is not None,
         note=warn and f"{warn} After that only urgent ones are sent before the digest.",
-        until=night.clock.now() + timedelta(seconds=LEASE_SECONDS / pace),
+        until=clock.now() + timedelta(seconds=LEASE_SECONDS / pace),
     )
 
 
-async def _stays_in_the_log(night: Night, rows: Sequence[DeliveryRow]) -> None:
+async def _stays_in_the_log(journal: Journal, clock: Clock, rows: Sequence[DeliveryRow]) -> None:
     """Settle the notices of a channel that was removed; they are in the log already."""
-    now = night.clock.now()
+    now = clock.now()
     gone = [NoticeRouted(notice=row.notice, channel=row.channel, delivery=Delivery.LOG, due_at=now) for row in rows]
     if gone:
-        await night.journal.record(*gone)
+        await journal.record(*gone)
 
 
 async def hand_over(night: Night, push_id: str) -> None:
@@ -138,7 +139,7 @@ async def hand_over(night: Night, push_id: str) -> None:
     rows = [row for row in await night.records.find(DeliveryRow, id=names) if row.push == message.id]
     if not rows or min(row.due_at for row in rows) <= night.clock.now():
         return  # its lease is over: its notices are sent with another message, which settles this one
-    title, text = await compose(night, rows, message.note)
+    title, text = await compose(night.records, night.settings(), rows, message.note)
     try:
         await night.outlet.push(message.channel, title, text)
     except MidwatchError as error:
@@ -161,10 +162,10 @@ def _failed(clock: Clock, message: PushRow, rows: Sequence[DeliveryRow], error: 
     )
 
 
-async def _attention(night: Night, day: str) -> AttentionUse:
+async def _attention(records: Records, settings: Settings, day: str) -> AttentionUse:
     """Count the day's messages over all channels: the budget belongs to the person, not to a channel."""
-    notices = night.settings().notices
-    sent = [row for row in await night.records.find(PushRow, day=day) if row.counts and row.state != PushState.FAILED]
+    notices = settings.notices
+    sent = [row for row in await records.find(PushRow, day=day) if row.counts and row.state != PushState.FAILED]
     return AttentionUse(sent_today=len(sent), budget=notices.daily_budget, warn_share=notices.budget_warning_share)
 
 

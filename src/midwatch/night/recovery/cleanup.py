@@ -28,7 +28,7 @@ async def end_orphans(night: Night) -> int:
         why, job = await _why_orphaned(night, job_id)
         if not why:
             continue
-        gone = await night.rooms.clear_out(job_id, grace(night))
+        gone = await night.rooms.clear_out(job_id, grace(night.settings()))
         log.warning("job %s, attempt %s was still running: %s", job_id, epoch, why)
         found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
         result = (_notice(night.ids, job, why),) if job is not None else ()

@@ -10,9 +10,12 @@ from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.asks.escalation import guidance
 from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.journal import Records
+from midwatch.ports.workspace import Rooms
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
 from midwatch.rules.recovery.tries import errors_in_a_row, failures_of, forgiven_at, tries_of
+from midwatch.settings import Settings
 from midwatch.terms.jobs import Failure, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow
 
@@ -37,18 +40,20 @@ class FoundFailure:
     """The end of the agent's output."""
 
 
-async def find_out(night: Night, job: JobRow, error: MidwatchError) -> FoundFailure:
+async def find_out(
+    records: Records, settings: Settings, rooms: Rooms, job: JobRow, error: MidwatchError
+) -> FoundFailure:
     """Find the cause: first by the error's type, then by its message, and only then by the end of the log."""
-    words = await last_words(night.rooms, job)
+    words = await last_words(rooms, job)
     said = classify("\n".join((*error.because, error.message)))
     cause = _known(job, error, said) or said
     if cause is Cause.UNKNOWN and words and job.stage in AT_WORK:
         cause = classify(words)
-    jobs = await night.records.find(JobRow, session=job.session)
-    asks = await night.records.find(AskRow, session=job.session)
+    jobs = await records.find(JobRow, session=job.session)
+    asks = await records.find(AskRow, session=job.session)
     tried = failures_of(jobs, job.work_item, forgiven_at(asks, job.project, jobs, job.work_item))
     tries = tries_of(tried, cause.value) + 1
-    act = next_act(cause, tries, night.settings().jobs.max_retries)
+    act = next_act(cause, tries, settings.jobs.max_retries)
     return FoundFailure(
         cause, NextAct.RESTART if isinstance(error, Refused) and act is NextAct.AGAIN else act, tries, words
     )

@@ -19,6 +19,7 @@ from midwatch.rules.budget.spending import Amount, more_for
 from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, silence_in_words
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import Cause, NextAct
+from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.jobs import JobState, Stage
@@ -44,7 +45,7 @@ async def after(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event,
         case NightSpent():
             return await _end_the_night(night.ids, night.records, job, error)
         case _:
-            found = await find_out(night, job, error)
+            found = await find_out(night.records, night.settings(), night.rooms, job, error)
             if found.act is NextAct.WAIT:
                 return await _wait_for(night, job, error, None, attempt=job.attempt + 1)
             return await after_failure(night, job, error, found)
@@ -108,7 +109,7 @@ def held_by_us(session: SessionRow) -> bool:
 
 async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
     """At a job's own limit, keep the work and ask the person (SPEC 9)."""
-    more = await _more(night, job)
+    more = await _more(night.records, night.settings(), job)
     minutes = night.settings().asks.spend_minutes
     question = (
         f"Job {job.number} ({job.title}) has used up its budget."
@@ -121,10 +122,9 @@ async def _ask_for_more(night: Night, job: JobRow, error: MidwatchError) -> tupl
     return waits(job, error.message, BUDGET), opened, result
 
 
-async def _more(night: Night, job: JobRow) -> Amount:
-    settings = night.settings()
+async def _more(records: Records, settings: Settings, job: JobRow) -> Amount:
     planning = micros(settings.planning.max_cost_usd) if job.stage is Stage.PLAN else None
-    bounds = (await contract_of(night.records, job)).constraints
+    bounds = (await contract_of(records, job)).constraints
     return more_for(bounds, settings.execution.max_requests, planning)
 
 
@@ -163,7 +163,7 @@ async def answered(night: Night, ask: AskRow, *, agreed: bool) -> tuple[Event, .
         return ()
     if not agreed:
         return await failed(night, job, f"{job.waits_for} Nothing more was granted by {by}; its work is kept.", BUDGET)
-    more = await _more(night, job)
+    more = await _more(night.records, night.settings(), job)
     usd, tokens, requests = more.usd_micros, more.tokens, more.requests
     return JobGranted(job=job.id, usd_micros=usd, tokens=tokens, requests=requests, by=by), _woken(job, by)
 

@@ -15,6 +15,7 @@ from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
+from midwatch.ports.workspace import Rooms
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.people.asks import deadline_at, silence_in_words
@@ -106,7 +107,7 @@ async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], 
 async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Start again after a job ended, as a job that names the former; if the work was fine, continue it instead."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
-    if tried and (why := await _resume_reason(night, tried[-1])):
+    if tried and (why := await _resume_reason(night.records, night.rooms, tried[-1])):
         return await _go_on(night.ids, night.records, act, tried[-1], why)
     events, result = await _start(night, world, act)
     renewed = [
@@ -116,14 +117,14 @@ async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event]
     return renewed, result
 
 
-async def _resume_reason(night: Night, last: JobRow) -> str:
+async def _resume_reason(records: Records, rooms: Rooms, last: JobRow) -> str:
     """Say why a job is continued where it ended; empty if the work starts over."""
-    if await resume_stage(night.records, last) is Stage.MIRROR:
+    if await resume_stage(records, last) is Stage.MIRROR:
         return ""
     if boxed(last):
         return "continues in a new time box"
     # A person may have discarded the checkout before they asked to continue.
-    kept = not_let_out(last) and await night.rooms.head_so_far(last.id, last.work_epoch)
+    kept = not_let_out(last) and await rooms.head_so_far(last.id, last.work_epoch)
     return "continues with the finished work" if kept else ""
 
 
