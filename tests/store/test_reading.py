@@ -129,7 +129,7 @@ async def test_rows_of_several_kinds_are_of_one_moment_whatever_is_written_meanw
             meddle()
 
     sa.event.listen(store.reader.engine, "after_cursor_execute", reads)
-    seen = await store.records.at_once(JobRow, ProjectRow)
-    assert (seen.head, [row.name for row in seen.of(ProjectRow)], seen.of(JobRow)) == (1, ["first"], ())
+    seen = await store.records.at_once(lambda now: (now.head, now.find(JobRow), now.find(ProjectRow)))
+    assert (*seen[:2], [row.name for row in seen[2]]) == (1, (), ["first"])
     assert await store.records.head() == 2
-    assert len((await store.records.at_once(ProjectRow)).of(ProjectRow)) == 2
+    assert len(await store.records.at_once(lambda now: now.find(ProjectRow))) == 2

@@ -1,10 +1,9 @@
 """The journal, its readers, the queue behind it, large content by hash, and answers by idempotency key."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
@@ -12,6 +11,7 @@ from midwatch.journal.follows import QueuedWork
 from midwatch.terms.term import Term
 
 R = TypeVar("R", bound=Term)
+T = TypeVar("T")
 in_background: ContextVar[bool] = ContextVar("in_background", default=False)
 """Whether the caller is queued work: what a person or an agent waits for is written first."""
 
@@ -53,16 +53,17 @@ class Journal(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RecordsAtOnce:
-    """Rows of several kinds, all of one moment."""
+class Moment(Protocol):
+    """All records as they are at one moment, whatever is written meanwhile."""
 
-    head: int
-    """The newest seq of that moment."""
-    rows: Mapping[type[Term], tuple[Term, ...]]
+    @property
+    def head(self) -> int:
+        """The newest seq of that moment."""
+        ...
 
-    def of(self, kind: type[R]) -> tuple[R, ...]:
-        return cast("tuple[R, ...]", self.rows[kind])
+    def find(self, kind: type[R], /, **where: object) -> tuple[R, ...]:
+        """Return rows as `Records.find` does."""
+        ...
 
 
 class Records(Protocol):
@@ -80,8 +81,8 @@ class Records(Protocol):
         """Return the newest seq: the state version stamped on decisions."""
         ...
 
-    async def at_once(self, *kinds: type[Term]) -> RecordsAtOnce:
-        """Return all rows of these kinds as they are at one moment, whatever is written meanwhile."""
+    async def at_once(self, look: Callable[[Moment], T]) -> T:
+        """Return what a function finds at one moment; it runs in another thread and may only read."""
         ...
 
 

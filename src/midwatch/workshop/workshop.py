@@ -114,12 +114,7 @@ class SandboxRooms:
 
     async def put_away(self, job: str) -> None:
         """Remove the output of a job's ended agents, once their log holds it: unredacted, it may hold secrets."""
-        folder = self.folders.held(job)
-        for epoch in await asyncio.to_thread(records.epochs, folder):
-            place = records.epoch_folder(folder, epoch)
-            if await asyncio.to_thread(read_ending, place) is not None:
-                await put_away(place)
-                await asyncio.to_thread((place / WALLS).unlink, missing_ok=True)
+        await asyncio.to_thread(_put_away, self.folders.held(job))
 
     async def clear_out(self, job: str, grace: timedelta) -> bool:
         found = await adopt(self.folders.held(job))
@@ -248,6 +243,14 @@ class CheckoutUpkeep:
         freed = sum(kept.bytes for kept in await self._checkouts.standing(job))
         await self._checkouts.discard(job, force=force)
         return freed
+
+
+def _put_away(held: Path) -> None:
+    for epoch in records.epochs(held):
+        place = records.epoch_folder(held, epoch)
+        if read_ending(place) is not None:
+            put_away(place)
+            (place / WALLS).unlink(missing_ok=True)
 
 
 def _weighed(bundle: Path) -> tuple[int, str]:

@@ -51,7 +51,7 @@ async def test_what_was_read_is_put_away_and_the_verdict_stays(agent: MakeSpec) 
     ending = await held.wait()
     assert SECRET.decode() in ending.last_words
     for _ in range(2):
-        await put_away(held.place)
+        put_away(held.place)
         assert {path.name for path in held.place.iterdir()} == {"state.json", "exit.json", "lock", "holder.err"}
     assert [path.name for path in held.place.iterdir() if SECRET in path.read_bytes()] == []
     found = await adopt(held.place.parent)
@@ -62,6 +62,6 @@ async def test_what_was_read_is_put_away_and_the_verdict_stays(agent: MakeSpec) 
 async def test_nothing_is_put_away_before_the_end(agent: MakeSpec) -> None:
     held = await launch(agent(agents.QUIET))
     with pytest.raises(Misuse, match="has not ended"):
-        await put_away(held.place)
+        put_away(held.place)
     assert (held.place / records.OUT).is_dir()
     await held.stop(0.1)

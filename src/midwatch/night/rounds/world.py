@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import contract_for, item_for
 from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
+from midwatch.ports.journal import Moment
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.people.notices import is_quiet
 from midwatch.rules.recovery.tries import failed_in_a_row, forgiven_at
@@ -183,28 +184,33 @@ QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKi
 
 async def look(night: Night, session: SessionRow) -> World:
     """Read the state, only of tonight's projects: a thousand other projects cost nothing."""
-    records = night.records
+    at, settings, machine = night.clock.now(), night.settings(), night.machine
+    free = (machine.free_memory(), machine.free_disk(), machine.isolation())
+    return await night.records.at_once(lambda now: _seen(now, session, at, settings, free))
+
+
+def _seen(
+    now: Moment, session: SessionRow, at: datetime, settings: Settings, free: tuple[int, int, Isolation]
+) -> World:
     concerned = tuple(sorted({item["project"] for item in session.items}))
-    projects = await records.find(ProjectRow, id=concerned, removed=False)
     active = tuple(state for state in JobState if not state.over)
+    free_memory, free_disk, isolation = free
     return World(
-        now=night.clock.now(),
-        head=await records.head(),
+        now=at,
+        head=now.head,
         session=session,
-        projects={row.id: row for row in projects},
-        jobs=await records.find(JobRow, session=session.id),
-        running=await records.find(JobRow, state=active),
-        pull_requests=frozenset(
-            row.project for row in await records.find(PullRequestRow, project=concerned, state="open")
-        ),
-        acts=await records.find(PastAct, session=session.id),
-        asks=await records.find(AskRow, state=AskState.OPEN),
-        answered=await records.find(AskRow, session=session.id, state=(AskState.ANSWERED, AskState.EXPIRED)),
-        messages=await records.find(MessageRow, session=session.id),
-        settings=night.settings(),
-        free_memory=night.machine.free_memory(),
-        free_disk=night.machine.free_disk(),
-        isolation=night.machine.isolation(),
+        projects={row.id: row for row in now.find(ProjectRow, id=concerned, removed=False)},
+        jobs=now.find(JobRow, session=session.id),
+        running=now.find(JobRow, state=active),
+        pull_requests=frozenset(row.project for row in now.find(PullRequestRow, project=concerned, state="open")),
+        acts=now.find(PastAct, session=session.id),
+        asks=now.find(AskRow, state=AskState.OPEN),
+        answered=now.find(AskRow, session=session.id, state=(AskState.ANSWERED, AskState.EXPIRED)),
+        messages=now.find(MessageRow, session=session.id),
+        settings=settings,
+        free_memory=free_memory,
+        free_disk=free_disk,
+        isolation=isolation,
     )
 
 

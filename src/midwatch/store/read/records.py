@@ -1,5 +1,7 @@
 """Reading records: rows of a kind by what their columns say, in a stable order."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -7,12 +9,13 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from midwatch.errors import Unknown
-from midwatch.ports.journal import RecordsAtOnce
+from midwatch.ports.journal import Moment
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.tables import RECORDS, journal
 from midwatch.terms.term import Term
 
 R = TypeVar("R", bound=Term)
+T = TypeVar("T")
 MOST_DIGITS = 18
 """Longer numbers do not exist and would not fit the column."""
 LISTED = {
@@ -41,15 +44,7 @@ class SqlRecords:
         self._reader = reader
 
     async def find(self, kind: type[R], /, **where: object) -> tuple[R, ...]:
-        given = {name: _plain(value) for name, value in where.items()}
-        query = _finding(
-            kind, *((name, None if value is None else type(value) is list) for name, value in given.items())
-        )
-
-        def found(connection: sa.Connection) -> tuple[R, ...]:
-            return tuple(kind.model_validate(row._asdict()) for row in connection.execute(query, given))
-
-        return await self._reader.read(found)
+        return await self._reader.read(lambda connection: _found(connection, kind, where))
 
     async def get(self, kind: type[R], name: str) -> R:
         """Return one row by id, small number or name, in this order if more than one has it."""
@@ -63,24 +58,38 @@ class SqlRecords:
             )
         return kind.model_validate(row._asdict())
 
-    async def at_once(self, *kinds: type[Term]) -> RecordsAtOnce:
+    async def at_once(self, look: Callable[[Moment], T]) -> T:
         postgres = self._reader.engine.dialect.name == "postgresql"
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if postgres else "BEGIN"
 
-        def found(connection: sa.Connection) -> RecordsAtOnce:
+        def looked(connection: sa.Connection) -> T:
             connection.exec_driver_sql(begin)
-            head = connection.execute(HEAD).scalar() or 0
-            rows = {
-                kind: tuple(kind.model_validate(row._asdict()) for row in connection.execute(_finding(kind)))
-                for kind in kinds
-            }
-            connection.exec_driver_sql("ROLLBACK")
-            return RecordsAtOnce(head, rows)
+            try:
+                return look(SqlMoment(connection, connection.execute(HEAD).scalar() or 0))
+            finally:
+                connection.exec_driver_sql("ROLLBACK")
 
-        return await self._reader.read(found)
+        return await self._reader.read(looked)
 
     async def head(self) -> int:
         return await self._reader.read(lambda connection: connection.execute(HEAD).scalar()) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class SqlMoment:
+    """One transaction that only reads."""
+
+    connection: sa.Connection
+    head: int
+
+    def find(self, kind: type[R], /, **where: object) -> tuple[R, ...]:
+        return _found(self.connection, kind, where)
+
+
+def _found(connection: sa.Connection, kind: type[R], where: Mapping[str, object]) -> tuple[R, ...]:
+    given = {name: _plain(value) for name, value in where.items()}
+    query = _finding(kind, *((name, None if value is None else type(value) is list) for name, value in given.items()))
+    return tuple(kind.model_validate(row._asdict()) for row in connection.execute(query, given))
 
 
 @lru_cache(maxsize=1000)

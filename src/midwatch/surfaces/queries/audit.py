@@ -1,19 +1,16 @@
 """The audit: the chain, the rebuild and the invariants, read from journal, records and machine."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
+from midwatch.ports.journal import Moment
 from midwatch.rules.invariants.invariants import MachineSeen, check, check_machine
 from midwatch.rules.invariants.records_seen import RecordsSeen, Violation
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms import records as rec
-
-KINDS = (
-    *(rec.SessionRow, rec.ActRow, rec.RunRow, rec.JobRow, rec.AskRow, rec.PullRequestRow),
-    *(rec.NoticeRow, rec.DeliveryRow, rec.TimerRow),
-)
 
 
 def verify(house: House) -> dict[str, Any]:
@@ -25,26 +22,29 @@ def verify(house: House) -> dict[str, Any]:
 async def violations(house: House) -> tuple[Violation, ...]:
     """Check every invariant; of a night that goes on meanwhile, as it was at one moment."""
     before = await house.workshop.rooms.living()
-    now = await house.records.at_once(*KINDS)
-    seen = RecordsSeen(
-        sessions=now.of(rec.SessionRow),
-        acts=now.of(rec.ActRow),
-        runs=now.of(rec.RunRow),
-        jobs=now.of(rec.JobRow),
-        asks=now.of(rec.AskRow),
-        pull_requests=now.of(rec.PullRequestRow),
-        notices=now.of(rec.NoticeRow),
-        deliveries=now.of(rec.DeliveryRow),
-        timers=now.of(rec.TimerRow),
-        held=await house.doors.ledger.held(),
-    )
-    entries = tuple(entry for entry in await every_entry(house) if entry.seq <= now.head)
+    head, recorded = await house.records.at_once(lambda now: (now.head, _recorded(now)))
+    seen = replace(recorded, held=await house.doors.ledger.held())
+    entries = tuple(entry for entry in await every_entry(house) if entry.seq <= head)
     after = await house.workshop.rooms.living()
     machine = MachineSeen(
         living=tuple(one for one in before if one in after),  # at that moment; others began or ended since
         leaks=await asyncio.to_thread(_leaks, house, entries),
     )
     return (*check(entries, seen), *check_machine(seen.jobs, machine))
+
+
+def _recorded(now: Moment) -> RecordsSeen:
+    return RecordsSeen(
+        sessions=now.find(rec.SessionRow),
+        acts=now.find(rec.ActRow),
+        runs=now.find(rec.RunRow),
+        jobs=now.find(rec.JobRow),
+        asks=now.find(rec.AskRow),
+        pull_requests=now.find(rec.PullRequestRow),
+        notices=now.find(rec.NoticeRow),
+        deliveries=now.find(rec.DeliveryRow),
+        timers=now.find(rec.TimerRow),
+    )
 
 
 def _leaks(house: House, entries: tuple[Entry, ...]) -> tuple[tuple[str, str], ...]:

@@ -1,6 +1,6 @@
 """Reads commits and changed files from a repository that Midwatch owns, as git paths and counted as text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,13 +40,27 @@ class TreeEntry:
     old_mode: str = ""
 
 
-async def entries_between(
-    git: Git, repository: Path, old: str, new: str, *, counted: bool = True
-) -> tuple[TreeEntry, ...]:
-    """Compare two trees by git paths; renames are split, and lines are counted unless the caller opts out."""
-    form = ("--raw", "--numstat") if counted else ("--raw",)
-    arguments = ("diff-tree", "-r", "-z", *form, "--no-abbrev", "--no-renames", *AS_TEXT)
+async def entries_between(git: Git, repository: Path, old: str, new: str) -> tuple[TreeEntry, ...]:
+    """Compare two trees by git paths; renames are split, and lines are counted."""
+    arguments = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", *AS_TEXT)
     return parse_entries(await git.run(repository, *arguments, sha(old), sha(new)))
+
+
+async def entries_of_steps(git: Git, repository: Path, steps: Sequence[tuple[str, str]]) -> tuple[TreeEntry, ...]:
+    """List what each commit changed against the parent given with it, without counted lines."""
+    return parse_entries(await _of_steps(git, repository, steps, "-z", "--raw", "--no-abbrev"))
+
+
+async def patches_of_steps(git: Git, repository: Path, steps: Sequence[tuple[str, str]]) -> bytes:
+    """Return the patch of each commit against the parent given with it."""
+    return await _of_steps(git, repository, steps, "--patch")
+
+
+async def _of_steps(git: Git, repository: Path, steps: Sequence[tuple[str, str]], *form: str) -> bytes:
+    """Compare pairs of parent and commit in one process; a commit without a parent is compared with nothing."""
+    asked = "".join(f"{sha(commit)} {sha(parent)}\n" if parent else f"{sha(commit)}\n" for parent, commit in steps)
+    arguments = ("diff-tree", "--stdin", "--root", "--no-commit-id", "-r", "--no-renames", *form, *AS_TEXT)
+    return await git.run(repository, *arguments, stdin=asked.encode())
 
 
 def parse_entries(output: bytes) -> tuple[TreeEntry, ...]:

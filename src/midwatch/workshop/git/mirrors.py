@@ -135,13 +135,18 @@ class GitMirrors:
         await asyncio.to_thread(remove, making)
         await asyncio.to_thread(remove, mirror)
         await git.run(Path("/"), "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(making))
-        for key, value in (("gc.auto", "0"), ("maintenance.auto", "false"), ("core.logAllRefUpdates", "false")):
-            await git.run(making, "config", key, value)
+        await asyncio.to_thread(_leave_alone, making)
         await asyncio.to_thread(history.read_everything_as_text, making)
         try:
             await asyncio.to_thread(making.rename, mirror)
         except OSError as error:
             raise Broken(f"The mirror {mirror} cannot be created: {error.strerror}.", hint="Check the disk.") from error
+
+
+def _leave_alone(mirror: Path) -> None:
+    """Let git tidy nothing by itself: the upkeep does it, under our lock."""
+    with (mirror / "config").open("a") as config:
+        config.write("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[core]\n\tlogAllRefUpdates = false\n")
 
 
 def _is_complete(mirror: Path) -> bool:

@@ -200,15 +200,11 @@ def _overtaken(spec: Spec) -> Stale:
     return Stale(f"A newer epoch than {spec.epoch} has begun for {spec.folder.name}.", hint=hint)
 
 
-async def put_away(place: Path) -> None:
+def put_away(place: Path) -> None:
     """Delete an epoch's output, and its last words from the verdict; who held it and how it ended are kept.
 
     Safe to repeat; what a crash left half deleted is deleted the next time.
     """
-    await asyncio.to_thread(_put_away, place)
-
-
-def _put_away(place: Path) -> None:
     ending = read_ending(place)
     if ending is None:
         raise Misuse(

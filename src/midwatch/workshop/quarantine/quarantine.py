@@ -25,7 +25,8 @@ MOST_COMMITS = 200
 MOST_PATHS = 100_000
 """Of all commits together; a few nested folders can name a file ten billion times."""
 MOST_LINKS = 1_000
-EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+TOGETHER = 20
+"""Commits searched for secrets in one process, so that its limits still fit 200 large commits."""
 SYMLINK, SUBMODULE = "120000", "160000"
 
 Reveals = Callable[[bytes], tuple[str, ...]]
@@ -87,14 +88,11 @@ async def _look(seen: _Inspection, reveals: Reveals) -> tuple[Change, list[str]]
     git, place, base, head = seen.git, seen.place, seen.delivery.base, seen.delivery.head
     steps = await _steps(git, place, base, head)
     violations = dict.fromkeys(await odd_modes(git, place, seen.contents))
-    met, links = 0, 0
     # Every commit against every parent: a forbidden file that is added and removed would still be in the history.
-    for parent, commit in steps:
-        entries = await history.entries_between(git, place, parent, commit, counted=False)
-        met, links = met + len(entries), links + sum(entry.mode == SYMLINK for entry in entries)
-        _refuse_many(met, links)
-        for entry in entries:
-            violations |= dict.fromkeys(await _objections(seen, entry))
+    entries = await history.entries_of_steps(git, place, steps)
+    _refuse_many(len(entries), sum(entry.mode == SYMLINK for entry in entries))
+    for entry in entries:
+        violations |= dict.fromkeys(await _objections(seen, entry))
     if violations:  # nothing of it is worth counting, and counting is the expensive part
         return Change(base=base, head=head), list(violations)
     binary = await binaries(git, place, base, head)
@@ -119,12 +117,12 @@ def _refuse_many(met: int, links: int) -> None:
 
 
 async def _steps(git: Git, place: Path, base: str, head: str) -> list[tuple[str, str]]:
-    """List each new commit with each of its parents."""
+    """List each new commit with each of its parents, a commit that has none with an empty name."""
     lines = (await git.text(place, "rev-list", "--parents", "--topo-order", f"{base}..{head}")).splitlines()
     if len(lines) > MOST_COMMITS:
         raise Refused(f"The work has {len(lines)} commits, more than {MOST_COMMITS}.", hint="Ask for smaller steps.")
     families = [line.split() for line in lines]
-    return [(parent, commit) for commit, *parents in families for parent in parents or [EMPTY_TREE]]
+    return [(parent, commit) for commit, *parents in families for parent in parents or [""]]
 
 
 async def _objections(seen: _Inspection, entry: history.TreeEntry) -> list[str]:
@@ -164,10 +162,11 @@ async def _revealed(git: Git, place: Path, steps: list[tuple[str, str]], reveals
     if reveals is reveals_nothing:
         return []
     found: dict[str, None] = {}
-    for parent, commit in steps:
-        words = await git.run(place, "cat-file", "commit", commit)
-        patch = await git.run(place, "diff-tree", "-r", "--patch", "--no-renames", *history.AS_TEXT, parent, commit)
-        found |= dict.fromkeys(await asyncio.to_thread(reveals, words + b"\n" + patch))
+    for first in range(0, len(steps), TOGETHER):
+        some = steps[first : first + TOGETHER]
+        words = await git.run(place, "cat-file", "--batch", stdin="".join(f"{one}\n" for _, one in some).encode())
+        patches = await history.patches_of_steps(git, place, some)
+        found |= dict.fromkeys(await asyncio.to_thread(reveals, words + b"\n" + patches))
     return [f"the work contains the value of the secret {name}" for name in found]
 
 
