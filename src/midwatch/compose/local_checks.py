@@ -19,7 +19,6 @@ from midwatch.settings import Settings, secret_references
 from midwatch.settings.derived import channel_secret
 from midwatch.terms.secrets import SecretReference
 from midwatch.workshop.git.git import Git
-from midwatch.workshop.holding.adoption import find_orphans
 from midwatch.workshop.sandbox.isolation import stand
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from midwatch.workshop.upkeep import machine
@@ -47,11 +46,6 @@ def walls_here(wanted: str) -> IsolationFound:
 def kept_bytes(folder: Path) -> int:
     """Measure the size of the checkouts that are kept."""
     return weigh(folder)[0]
-
-
-def agents_at_work(home: Path) -> int:
-    """Count the agents that still run without a server."""
-    return len(find_orphans(home / "held", {}))
 
 
 async def unreadable(references: Mapping[str, SecretReference]) -> dict[str, MidwatchError]:

@@ -133,6 +133,8 @@ class Checkout:
 def lines_between(pairs: list[tuple[bytes, bytes]]) -> list[tuple[int, int]]:
     """Lines added and removed between the two texts of each pair, counted by git but outside any repository."""
     counted = [(0, 0)] * len(pairs)
+    if all(old == new for old, new in pairs):
+        return counted
     with tempfile.TemporaryDirectory(prefix="midwatch-count-") as place:
         for at, name in enumerate(("old", "new")):
             (Path(place) / name).mkdir()

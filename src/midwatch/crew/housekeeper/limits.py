@@ -77,10 +77,12 @@ class ChangeBudget:
 
     def choose(self, key: str, edits: list[Edit]) -> frozenset[str]:
         """Take the edits that fit, in order and each as a whole; return their files. The others wait."""
-        steps = _sums([(e.before, e.after) for e in edits])
-        wholes = _sums([(self._begun.get(e.path, e.before), e.after) for e in edits])
+        steps = [(e.before, e.after) for e in edits]
+        wholes = [(self._begun.get(e.path, e.before), e.after) for e in edits]
+        lines = _changed_lines([*steps, *wholes])
         chosen = set()
-        for edit, step, whole in zip(edits, steps, wholes, strict=True):
+        for edit, first, last in zip(edits, steps, wholes, strict=True):
+            step, whole = lines[first], lines[last]
             if broken := self._broken_by(edit.path, step, whole):
                 self._because |= dict.fromkeys(broken)
                 self._waiting.add((key, edit.path))
@@ -105,5 +107,6 @@ class ChangeBudget:
         return self.limits.exceeded(len(self._begun) + (path not in self._begun), max(in_sum, in_total))
 
 
-def _sums(pairs: list[tuple[bytes, bytes]]) -> list[int]:
-    return [added + removed for added, removed in lines_between(pairs)]
+def _changed_lines(pairs: list[tuple[bytes, bytes]]) -> dict[tuple[bytes, bytes], int]:
+    different = list(dict.fromkeys(pairs))
+    return {pair: added + removed for pair, (added, removed) in zip(different, lines_between(different), strict=True)}

@@ -6,8 +6,6 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
-import yaml
-
 from midwatch.crew.housekeeper.findings import Seen
 from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree
@@ -66,6 +64,8 @@ def _toml(_path: str, text: str) -> Fault | None:
 
 
 def _yaml(_path: str, text: str) -> Fault | None:
+    import yaml  # noqa: PLC0415 - a tenth of the start, and few files are YAML
+
     try:
         # Composing follows anchors and documents but ignores tags, so an unknown tag is not a fault.
         for _ in yaml.compose_all(text, Loader=yaml.SafeLoader):

@@ -156,7 +156,7 @@ def down() -> None:
 
 
 def _still_at_work() -> int:
-    from midwatch.compose.local_checks import agents_at_work  # noqa: PLC0415  heavy
+    from midwatch.compose.left_running import agents_at_work  # noqa: PLC0415  heavy
 
     return agents_at_work(client.home())
 
