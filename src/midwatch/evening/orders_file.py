@@ -48,7 +48,7 @@ rounds = 100
 tools = ["repo_read", "repo_write_pr"]
 domains = []
 external = ["pull_request"]
-silence_approves = true       # a plan without an answer in 20 minutes counts as approved
+silence_approves = true       # a plan without an answer by its deadline counts as approved
 """
 
 
