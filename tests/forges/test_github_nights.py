@@ -2,8 +2,8 @@
 
 import hashlib
 import hmac
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -28,9 +28,11 @@ from tests.forges.github_door import Watched
 from tests.forges.github_fake import Hosted, Token, merge
 from tests.forges.stands import TOKEN
 from tests.nights.house import CHECK, TestHouse, a_house, orders, sample_repository
+from tests.nights.scripted import a_scripted_house
 from tests.surfaces.visitor import visiting
 from tests.workshop.repository import Repository
 
+Opening = Callable[[Path, str], AbstractAsyncContextManager[TestHouse]]
 WEBHOOK = "a word that both sides know"
 
 
@@ -53,11 +55,11 @@ def settled_at_github(watched: Watched, tmp_path: Path) -> tuple[Hosted, Path]:
 
 @asynccontextmanager
 async def at_github(
-    watched: Watched, tmp_path: Path, database_url: str = ""
+    watched: Watched, tmp_path: Path, database_url: str = "", opening: Opening = a_scripted_house
 ) -> AsyncIterator[tuple[TestHouse, Hosted]]:
     """A house whose one project is on GitHub; after the test everything that must hold does."""
     hosted, home = settled_at_github(watched, tmp_path)
-    async with a_house(home, database_url) as house:
+    async with opening(home, database_url) as house:
         await by_day.add_project(
             house.house.evening, watched.fake.url("ada/shop"), by="ann", name="sample", checks=(CHECK,)
         )
@@ -82,7 +84,7 @@ async def test_a_night_ends_with_a_pull_request_on_github_that_a_reviewer_can_us
     watched: Watched, tmp_path: Path, database_url: str
 ) -> None:
     """A8, X8."""
-    async with at_github(watched, tmp_path, database_url) as (house, hosted):
+    async with at_github(watched, tmp_path, database_url, a_house) as (house, hosted):
         await house.begin(orders("Tidy up"))
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)

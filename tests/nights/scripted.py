@@ -1,12 +1,14 @@
 """Agents with behaviour: each does one thing in its checkout, well or badly, as a real agent might."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 from midwatch.errors import Broken, Unavailable
 from midwatch.ports.agent import Task, TaskFacts
 from midwatch.terms.jobs import Commit, Done, Plan
-from tests.nights.house import git
+from tests.nights.house import TestHouse, a_house, git
 
 Edit = Callable[[Path], None]
 
@@ -95,3 +97,12 @@ def write(name: str, text: str) -> Edit:
         (checkout / name).write_text(text)
 
     return edit
+
+
+GOOD = write("sample/greet.py", 'def greet(name):\n    return "Hello " + name\n')
+"""An edit of the sample repository that passes its check."""
+
+
+def a_scripted_house(home: Path, url: str = "", **parts: Any) -> AbstractAsyncContextManager[TestHouse]:
+    """Open a house whose housekeeper is a script: for nights that are not about what an agent does in its room."""
+    return a_house(home, url, **({"agents": {"housekeeper": ScriptedAgent(GOOD)}} | parts))

@@ -23,8 +23,8 @@ from midwatch.terms.jobs import JobState, Plan, Stage
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, EvaluationRow, JobRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.trust import Level
-from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
-from tests.nights.scripted import ScriptedAgent
+from tests.nights.house import TestHouse, git, orders, sample_repository
+from tests.nights.scripted import ScriptedAgent, a_scripted_house
 from tests.nights.test_first_night import all_is_well
 
 
@@ -55,7 +55,7 @@ async def test_a_pause_in_the_middle_of_a_round_loses_no_work(tmp_path: Path) ->
         await house.house.journal.record(SessionPaused(session=sense.session, why="dinner"))
 
     brain.happens = pause
-    async with a_house(tmp_path / "home", brain=brain) as house:
+    async with a_scripted_house(tmp_path / "home", brain=brain) as house:
         brain.house = house
         await house.project(source)
         await house.begin(orders("Tidy up"))
@@ -76,7 +76,7 @@ async def test_nothing_starts_after_the_night_was_stopped_in_the_middle_of_a_rou
         await settlement.debrief(house.house.night, sense.session, "stopped by ann", actor="ann")
 
     brain.happens = stop
-    async with a_house(tmp_path / "home", brain=brain) as house:
+    async with a_scripted_house(tmp_path / "home", brain=brain) as house:
         brain.house = house
         await house.project(source)
         await house.begin(orders("Tidy up", level=Level.FULL))
@@ -89,7 +89,7 @@ async def test_nothing_starts_after_the_night_was_stopped_in_the_middle_of_a_rou
 async def test_lowering_the_level_to_observe_holds_a_plan_that_silence_would_approve(tmp_path: Path) -> None:
     """O4, O5: nothing above the level happens, also when the level changes in the night."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.begin(orders("Tidy up"))
         await house.settle()
@@ -113,7 +113,7 @@ async def test_lowering_the_level_to_observe_holds_a_plan_that_silence_would_app
 async def test_a_stop_that_lands_right_after_the_plan_ends_the_wait(tmp_path: Path) -> None:
     """X4: the stop was decided while the agent planned, and is recorded when the plan already waits."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.begin(orders("Tidy up"))
         await house.settle()
@@ -149,7 +149,7 @@ class Superseded(ScriptedAgent):
 async def test_a_superseded_worker_cannot_fail_the_new_ones_job(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     agent = Superseded()
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_scripted_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         agent.house = house
         await house.project(source)
         await house.begin(orders("Tidy up"))
@@ -164,7 +164,7 @@ async def test_a_superseded_worker_cannot_fail_the_new_ones_job(tmp_path: Path) 
 async def test_orders_that_change_while_they_are_signed_are_not_signed(tmp_path: Path) -> None:
     """N25: consent is to exactly what was read."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         evening = house.house.evening
         await sign_orders.draft(evening, orders("Tidy up"), by="ann")
@@ -184,7 +184,7 @@ async def test_orders_that_change_while_they_are_signed_are_not_signed(tmp_path:
 async def test_the_rounds_limit_ends_the_night_also_while_a_plan_waits(tmp_path: Path) -> None:
     """S8."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         signed = orders("Tidy up", permissions={"silence_approves": False}, limits={"rounds": 2, "minutes": 600})
         await house.begin(signed)
@@ -211,7 +211,7 @@ def _starts(proposal: Proposal) -> bool:
 async def test_an_item_that_waits_for_a_yes_is_asked_about_once(tmp_path: Path) -> None:
     """S11: no storm of the same ask; the yes starts it, once."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home", brain=Unsure()) as house:
+    async with a_scripted_house(tmp_path / "home", brain=Unsure()) as house:
         await house.project(source)
         await house.begin(orders("Tidy up", level=Level.MODERATE))
         await house.pass_time(minutes=30)
@@ -224,7 +224,7 @@ async def test_an_item_that_waits_for_a_yes_is_asked_about_once(tmp_path: Path) 
 
 async def test_a_night_replaced_by_the_next_still_gets_its_brief(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         first = await house.begin(orders("Tidy up"))
         await house.settle()
@@ -242,7 +242,7 @@ async def test_a_night_replaced_by_the_next_still_gets_its_brief(tmp_path: Path)
 async def test_what_was_left_lying_is_found_and_taken_up_again(tmp_path: Path) -> None:
     """X4: a lost `close` leaves a run running; the patrol finds it, and in a healthy house it finds nothing."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.begin(orders("Tidy up", level=Level.FULL))
         engine = house.engine
@@ -270,7 +270,7 @@ async def test_what_was_left_lying_is_found_and_taken_up_again(tmp_path: Path) -
 async def test_a_stop_after_a_crash_at_the_pull_request_leaves_none_that_nobody_wrote_down(tmp_path: Path) -> None:
     """X4: the branch is out, and a second job would open a second one beside it."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         perform = house.house.performer.perform
 
@@ -295,7 +295,7 @@ async def test_a_stop_after_a_crash_at_the_pull_request_leaves_none_that_nobody_
 
 async def test_a_job_whose_pull_request_stands_is_not_resumed(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         perform = house.house.performer.perform
 

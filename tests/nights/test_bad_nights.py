@@ -11,11 +11,10 @@ from midwatch.terms.projects import Flag, WorkStatus
 from midwatch.terms.records import ActRow, InvocationRow, JobRow, PullRequestRow, ReportRow, WorkRow
 from midwatch.terms.trust import Level
 from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository
-from tests.nights.scripted import BuggyAgent, FailingAgent, ScriptedAgent, write
+from tests.nights.scripted import GOOD, BuggyAgent, FailingAgent, ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
 BREAK = write("sample/greet.py", "def greet(name):\n    return 'Good bye ' + name\n")
-GOOD = write("sample/greet.py", 'def greet(name):\n    return "Hello " + name\n')
 
 
 async def a_night(house: TestHouse, source: Path, **more: Any) -> JobRow:

@@ -17,7 +17,7 @@ from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, Re
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository
-from tests.nights.scripted import FailingAgent, ScriptedAgent, write
+from tests.nights.scripted import FailingAgent, ScriptedAgent, a_scripted_house, write
 from tests.nights.test_first_night import all_is_well
 
 TIDY = Commanded(sentence="Tidy up the sample", projects=("sample",))
@@ -68,7 +68,7 @@ async def test_a_command_becomes_a_pull_request_with_a_brief_of_its_own(tmp_path
 async def test_silence_approves_a_command_as_it_does_at_night_and_a_yes_beforehand_asks_nothing(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     other = sample_repository(tmp_path / "other")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.project(other, name="other")
         await by_day.set_level(house.house.evening, Level.CAUTIOUS, by="ann", forced=True, reason="I am here")
@@ -84,7 +84,7 @@ async def test_silence_approves_a_command_as_it_does_at_night_and_a_yes_beforeha
 
 async def test_a_command_beside_a_night_neither_ends_it_nor_changes_its_level(tmp_path: Path) -> None:
     source, other = sample_repository(tmp_path / "sample"), sample_repository(tmp_path / "other")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.project(other, name="other")
         night = await house.begin(orders("Tidy up", level=Level.MODERATE))
@@ -105,7 +105,7 @@ async def test_a_command_beside_a_night_neither_ends_it_nor_changes_its_level(tm
 
 async def test_a_night_begins_while_a_command_is_under_way(tmp_path: Path) -> None:
     source, other = sample_repository(tmp_path / "sample"), sample_repository(tmp_path / "other")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.project(other, name="other")
         (job,) = await code_command.command(house.house.night, TIDY, by="ann")
@@ -119,7 +119,7 @@ async def test_a_night_begins_while_a_command_is_under_way(tmp_path: Path) -> No
 
 async def test_a_draft_that_waits_is_left_alone_by_a_command(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         draft = await sign_orders.draft(house.house.evening, orders("Later"), by="ann")
         (job,) = await code_command.command(house.house.night, TIDY, by="ann")
@@ -131,7 +131,7 @@ async def test_a_draft_that_waits_is_left_alone_by_a_command(tmp_path: Path) -> 
 async def test_a_command_that_fails_or_is_declined_ends_its_session(tmp_path: Path) -> None:
     source, other = sample_repository(tmp_path / "sample"), sample_repository(tmp_path / "other")
     agents = {"broken": FailingAgent(message="no such model"), "fine": ScriptedAgent(write("a.txt", "a\n"))}
-    async with a_house(tmp_path / "home", agents=agents) as house:
+    async with a_scripted_house(tmp_path / "home", agents=agents) as house:
         await house.project(source)
         await house.project(other, name="other")
         broken = TIDY.model_copy(update={"agent": "broken"})
@@ -152,7 +152,7 @@ async def test_a_command_that_fails_or_is_declined_ends_its_session(tmp_path: Pa
 
 async def test_ceilings_a_person_names_stand_in_place_of_the_settings(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         wanted = TIDY.model_copy(
             update={"usd": 0.5, "minutes": 7, "checks": ("true",), "paths": ("sample/**",), "yes": True}
@@ -173,7 +173,9 @@ async def test_ceilings_a_person_names_stand_in_place_of_the_settings(tmp_path: 
 async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     agents = {"housekeeper": ScriptedAgent(write("a.txt", "a\n")), "model": ScriptedAgent(write("b.txt", "b\n"))}
-    async with a_house(tmp_path / "home", agents=agents, standing=IsolationFound(Isolation.NONE, "", "")) as house:
+    async with a_scripted_house(
+        tmp_path / "home", agents=agents, standing=IsolationFound(Isolation.NONE, "", "")
+    ) as house:
         await house.project(source)
         night = house.house.night
         before = await house.house.records.head()

@@ -16,9 +16,9 @@ from midwatch.terms.records import ActRow, JobRow
 from midwatch.terms.trust import Level
 from midwatch.workshop.workshop import CheckoutProofs
 from tests.nights.house import TestHouse, a_house, git
-from tests.nights.scripted import ScriptedAgent
+from tests.nights.scripted import GOOD, ScriptedAgent
 from tests.nights.test_first_night import all_is_well
-from tests.nights.test_recovery import GOOD, begun, until_asked
+from tests.nights.test_recovery import begun, until_asked
 
 UNTRUSTED = "server certificate verification failed"
 

@@ -17,7 +17,8 @@ from midwatch.ports.channel import Destination
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Delivery, DeliveryState, PushState, Silence, Tier
 from midwatch.terms.records import AskRow, DeliveryRow, NoticeRow, PushRow, ReportRow
 from midwatch.terms.trust import Level
-from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from tests.nights.house import TestHouse, orders, sample_repository
+from tests.nights.scripted import a_scripted_house
 from tests.nights.test_first_night import all_is_well
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -76,7 +77,7 @@ async def told_house(
 ) -> AsyncIterator[tuple[TestHouse, Postbox]]:
     box = postbox or Postbox()
     settings(tmp_path / "home", more)
-    async with a_house(tmp_path / "home", url, begins=begins.astimezone(UTC), outlet=box) as house:
+    async with a_scripted_house(tmp_path / "home", url, begins=begins.astimezone(UTC), outlet=box) as house:
         box.house = house
         yield house, box
 
@@ -328,7 +329,7 @@ async def test_a_clock_that_started_in_time_is_not_moved_by_a_channel_that_is_do
 
 
 async def test_without_a_channel_the_log_is_all_there_is(tmp_path: Path) -> None:
-    async with a_house(tmp_path / "home", outlet=Postbox()) as house:
+    async with a_scripted_house(tmp_path / "home", outlet=Postbox()) as house:
         await raised(house, "needed", Tier.URGENT)
         assert await house.house.records.find(DeliveryRow) == ()
         (entry,) = await house.house.journal.entries(kinds=("notice.sent",))

@@ -22,10 +22,9 @@ from midwatch.terms.projects import SessionState
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
-from tests.nights.scripted import ScriptedAgent, write
+from tests.nights.scripted import GOOD, ScriptedAgent
 from tests.nights.test_first_night import all_is_well
 
-GOOD = write("sample/greet.py", 'def greet(name):\n    return "Hello " + name\n')
 MISSING = "The tests could not run: ModuleNotFoundError: No module named 'attrs'"
 
 

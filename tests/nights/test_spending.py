@@ -5,7 +5,8 @@ from pathlib import Path
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.terms.agents import Tokens
 from midwatch.terms.records import ActRow, CheckInRow, JobRow, NoticeRow, ReportRow, SessionRow
-from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from tests.nights.house import TestHouse, orders, sample_repository
+from tests.nights.scripted import a_scripted_house
 
 
 def called(job: JobRow, *, usd: float, tokens: int = 1000) -> ModelCalled:
@@ -29,7 +30,7 @@ async def about_money(house: TestHouse) -> list[tuple[str, str]]:
 
 
 async def test_each_share_of_the_money_is_told_once_and_the_last_ends_the_night(tmp_path: Path) -> None:
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(sample_repository(tmp_path / "sample"))
         await house.begin(orders(limits={"usd": 5, "tokens": 100_000}, permissions={"silence_approves": False}))
         await house.settle()
@@ -54,7 +55,7 @@ async def test_each_share_of_the_money_is_told_once_and_the_last_ends_the_night(
 
 
 async def test_the_gate_is_told_what_is_spent(tmp_path: Path) -> None:
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(sample_repository(tmp_path / "sample"))
         await house.project(sample_repository(tmp_path / "other"), name="other")
         wanted = orders(limits={"usd": 5, "tokens": 100_000})

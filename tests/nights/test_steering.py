@@ -31,7 +31,7 @@ from midwatch.terms.records import (
 from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
-from tests.nights.scripted import ScriptedAgent
+from tests.nights.scripted import ScriptedAgent, a_scripted_house
 from tests.nights.test_first_night import all_is_well
 
 
@@ -49,7 +49,7 @@ async def newest(house: TestHouse) -> SessionRow:
 async def test_an_approved_plan_is_carried_out_at_once(tmp_path: Path) -> None:
     """A4, S5, X7."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await begun(house, source)
         (ask,) = await house.house.records.find(AskRow)
         await settlement.answer(house.house.night, "1", "approve", by="ann", shown=ask.shown_hash)
@@ -62,7 +62,7 @@ async def test_an_approved_plan_is_carried_out_at_once(tmp_path: Path) -> None:
 async def test_the_first_answer_wins_and_only_to_what_was_shown(tmp_path: Path) -> None:
     """X7."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await begun(house, source)
         night = house.house.night
         with pytest.raises(Refused, match="changed since it was shown"):
@@ -82,7 +82,7 @@ async def test_the_first_answer_wins_and_only_to_what_was_shown(tmp_path: Path) 
 async def test_a_message_pauses_and_nothing_starts_until_the_person_says_so(tmp_path: Path) -> None:
     """S7."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         session = await begun(house, source)
         await steering.say(house.house.night, session, "leave the parser alone", by="ann")
         await house.pass_time(minutes=30)
@@ -97,7 +97,7 @@ async def test_a_message_pauses_and_nothing_starts_until_the_person_says_so(tmp_
 
 async def test_pause_holds_the_loop_and_resume_thinks_at_once(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         session = await begun(house, source)
         night = house.house.night
         await steering.pause(night.journal, session, by="ann", why="dinner")
@@ -116,7 +116,7 @@ async def test_pause_holds_the_loop_and_resume_thinks_at_once(tmp_path: Path) ->
 async def test_stop_ends_the_night_and_keeps_the_work(tmp_path: Path) -> None:
     """S6, S8: a waiting job ends, its ask is withdrawn, the brief says why."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         session = await begun(house, source)
         await settlement.debrief(house.house.night, session.id, "stopped by ann", actor="ann")
         await house.settle()
@@ -153,7 +153,7 @@ async def test_a_running_job_is_woken_and_stops(tmp_path: Path) -> None:
 
 async def test_a_merge_is_a_persons_act_and_finishes_the_work_item(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await begun(house, source)
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
@@ -203,7 +203,7 @@ async def test_a_review_is_stored_scored_and_ends_the_night(tmp_path: Path, data
 async def test_a_review_that_never_comes_counts_for_nothing(tmp_path: Path) -> None:
     """N22."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await begun(house, source)
         await house.to_the_brief()
         await house.pass_time(hours=37)
@@ -217,11 +217,11 @@ async def test_a_review_that_never_comes_counts_for_nothing(tmp_path: Path) -> N
 
 async def test_the_level_is_earned_or_forced_and_survives_a_restart(tmp_path: Path) -> None:
     """O5."""
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         with pytest.raises(Refused, match="12"):
             await set_level(house.house.evening, Level.CAUTIOUS, by="ann")
         await set_level(house.house.evening, Level.CAUTIOUS, by="ann", forced=True, reason="I watched it")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         (standing,) = await house.house.records.find(StandingRow)
         assert standing.level is Level.CAUTIOUS
         await all_is_well(house)
@@ -229,7 +229,7 @@ async def test_the_level_is_earned_or_forced_and_survives_a_restart(tmp_path: Pa
 
 async def test_a_pull_request_can_be_closed_and_its_work_goes_back(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await begun(house, source)
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
@@ -246,7 +246,7 @@ async def test_a_stop_that_meets_the_plan_leaves_no_job_hanging(tmp_path: Path) 
     """X4: the stop comes after the agent planned and before the plan is recorded."""
     source = sample_repository(tmp_path / "sample")
     agent = StopsMeanwhile()
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_scripted_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         agent.house = house
         await begun(house, source)
         (job,) = await house.house.records.find(JobRow)

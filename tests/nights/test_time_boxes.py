@@ -17,11 +17,10 @@ from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import ActRow, JobRow, NoticeRow, PullRequestRow, TimerRow, WorkRow
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
-from tests.nights.scripted import ScriptedAgent, write
+from tests.nights.scripted import GOOD, ScriptedAgent
 from tests.nights.test_first_night import all_is_well
 
 MINUTE = timedelta(minutes=1)
-GOOD = write("sample/greet.py", 'def greet(name):\n    return "Hello " + name\n')
 
 
 class SlowAgent(ScriptedAgent):

@@ -9,8 +9,8 @@ from midwatch.night.jobs import attempt, milestones
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow
 from tests.nights.house import a_house
-from tests.nights.scripted import ScriptedAgent
-from tests.nights.test_recovery import GOOD, begun
+from tests.nights.scripted import GOOD, ScriptedAgent
+from tests.nights.test_recovery import begun
 
 
 @pytest.mark.parametrize("error", [Stale("Somebody was faster."), Unavailable("The database is locked.")])
