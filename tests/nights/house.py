@@ -30,6 +30,8 @@ FAULTS = {
     "README.md": "# Sample\n\nSee [the guide](docs/guide.md).\n",
 }
 CHECK = "python3 check.py"
+ONE_TRY: dict[str, Any] = {"jobs.max_retries": 1}
+"""Settings of a night in which failed work is not begun again: test_recovery is about that."""
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -105,12 +107,14 @@ class TestHouse:
 
 
 @asynccontextmanager
-async def a_house(home: Path, url: str = "", *, begins: datetime = EVENING, **parts: Any) -> AsyncIterator[TestHouse]:
-    """Open a house on a folder of its own."""
+async def a_house(
+    home: Path, url: str = "", *, begins: datetime = EVENING, flags: dict[str, Any] | None = None, **parts: Any
+) -> AsyncIterator[TestHouse]:
+    """Open a house on a folder of its own; `flags` are settings by their dotted names."""
     engine, clock = InlineEngine(), SteppedClock(begins)
-    flags = {"database.url": url} if url else {}
+    given = (flags or {}) | ({"database.url": url} if url else {})
     place_for_home(home, url)
-    async with open_house(home, flags=flags, parts=Parts(clock=clock, engine=engine, **parts)) as house:  # type: ignore[arg-type]
+    async with open_house(home, flags=given, parts=Parts(clock=clock, engine=engine, **parts)) as house:
         yield TestHouse(house, engine, clock)
 
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.isolation import found
 from midwatch.workshop.workshop import Workshop
 from tests.conftest import missing
-from tests.nights.house import FAULTS, TestHouse, a_house, git, orders, sample_repository
+from tests.nights.house import FAULTS, ONE_TRY, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
 from tests.nights.test_behind_walls import at_work
 from tests.nights.test_first_night import all_is_well, everything_but_agent_refs
@@ -156,6 +157,7 @@ async def a_night_with(
     settings: str = "",
     files: dict[str, str] | None = None,
     plans: tuple[str, ...] = ("sample/greet.py",),
+    flags: dict[str, Any] = ONE_TRY,
 ) -> AsyncIterator[Night]:
     """Begin a night; whatever happens in it, all must be well at its end, and nobody at work."""
     source = sample_repository(tmp_path / "sample", files)
@@ -165,7 +167,7 @@ async def a_night_with(
     mark = f"mark_{secrets.token_hex(8)}"
     bad = RoomedAgent(f"# {mark}\n{script}", files=plans)
     try:
-        async with a_house(tmp_path / "home", agents={"housekeeper": bad}) as house:
+        async with a_house(tmp_path / "home", agents={"housekeeper": bad}, flags=flags) as house:
             yield Night(house, source, mark)
             await house.to_the_brief()
             await all_is_well(house)
@@ -220,7 +222,7 @@ async def test_one_that_prints_without_end_is_heard_at_both_ends(tmp_path: Path,
 
 async def test_one_that_forks_for_ever_is_bounded_stopped_and_gone(tmp_path: Path) -> None:
     async with a_night_with(tmp_path, FORKS, settings=IMPATIENT) as night:
-        await failed_with(night, "The agent was stopped because it printed nothing for too long.", tries=3)
+        await failed_with(night, "The agent was stopped because it printed nothing for too long.", tries=1)
 
 
 async def test_one_that_ignores_every_request_to_stop_is_ended_after_its_grace(tmp_path: Path) -> None:
@@ -244,14 +246,14 @@ async def test_one_that_leaves_somebody_behind_delivers_and_takes_nobody_along(t
 
 
 async def test_one_that_never_speaks_is_stopped(tmp_path: Path) -> None:
-    async with a_night_with(tmp_path, SILENT, settings=IMPATIENT) as night:
+    async with a_night_with(tmp_path, SILENT, settings=IMPATIENT, flags={}) as night:
         await failed_with(night, "The agent was stopped because it printed nothing for too long.", tries=3)
         assert await night.log() == ""
 
 
 async def test_one_that_fills_the_disk_is_stopped_with_its_work_kept(tmp_path: Path) -> None:
     async with a_night_with(tmp_path, FILLS, settings=NARROW) as night:
-        await failed_with(night, "The job wrote more than 24 MiB, so it was stopped.", tries=3)
+        await failed_with(night, "The job wrote more than 24 MiB, so it was stopped.", tries=1)
         job = await night.job()
         assert job.why.endswith("its work is kept.")
         assert (night.house.house.workshop.checkouts.tree(job.id, job.epoch) / "big").stat().st_size > 24 * MIB
@@ -272,7 +274,7 @@ async def test_one_that_commits_a_large_file_that_packs_to_nothing_is_refused(tm
 
 
 async def test_one_that_writes_a_file_beyond_the_limit_is_told_so(tmp_path: Path) -> None:
-    async with a_night_with(tmp_path, TOO_LONG) as night:
+    async with a_night_with(tmp_path, TOO_LONG, flags={}) as night:
         await failed_with(
             night, "The agent was killed because a file it wrote grew larger than a job's file may be.", tries=3
         )

@@ -17,7 +17,7 @@ from midwatch.terms.projects import Flag
 from midwatch.terms.records import JobRow, MissionRow, PullRequestRow, ReportRow, RunRow
 from midwatch.terms.trust import Level
 from midwatch.views.pages.orders_text import orders_text
-from tests.nights.house import CHECK, TestHouse, a_house, sample_repository
+from tests.nights.house import CHECK, ONE_TRY, TestHouse, a_house, sample_repository
 from tests.nights.scripted import ScriptedAgent, write
 from tests.nights.test_first_night import all_is_well
 
@@ -88,8 +88,8 @@ async def test_two_repositories_get_one_run_and_pull_requests_that_name_each_oth
 
 
 async def test_what_fails_in_one_repository_is_said_in_the_other_ones_pull_request(tmp_path: Path) -> None:
-    agents = {"scripted": Attentive(fails_in="api")}
-    async with a_house(tmp_path / "home", agents=agents) as house:
+    agents, flags = {"scripted": Attentive(fails_in="api")}, ONE_TRY | {"execution.repair_rounds": 1}
+    async with a_house(tmp_path / "home", agents=agents, flags=flags) as house:
         await night_of(house, tmp_path, read_orders(BOTH))
         find = house.house.records.find
         (pull,) = await find(PullRequestRow)
