@@ -10,7 +10,7 @@ from midwatch.terms.agents import Decision, Errand, Outcome
 from tests.agents.acp_acts import DRIVER, brief, execute, sent
 from tests.agents.cases import case
 from tests.agents.model import FOREVER, Read, Say, Shell, Use, Write
-from tests.agents.stage import SHAPE, Judge, Stage
+from tests.agents.stage import EVERY_KIND, SHAPE, Judge, Stage
 
 COMMIT = Shell("git add -A && git commit -q -m 'Add a file'")
 
@@ -55,6 +55,7 @@ async def deny(stage: Stage) -> None:
     assert judge.why in sent(stage, 2)
     assert [(one.allowed, one.why == judge.why) for one in run.only("tool_decided")] == [(False, True), (True, False)]
     assert [one.ok for one in run.only("tool_ended")] == [False, True]
+    assert set(run.kinds()) == EVERY_KIND
 
 
 @case("opencode", "deny without end is told as such")

@@ -15,7 +15,7 @@ from tests.agents.model import (
     Use,
     Write,
 )
-from tests.agents.stage import Judge, Stage, Word
+from tests.agents.stage import EVERY_KIND, Judge, Stage, Word
 
 COMMIT = Shell("git add -A && git commit -q -m 'Add a file'")
 
@@ -111,6 +111,7 @@ async def edit(stage: Stage) -> None:
     assert stage.git("show", "HEAD:README.md") == "good night\n"
     assert stage.git("log", "--format=%s").split("\n")[0] == "Add a file"
     assert [one.number for one in run.only("turn")] == [1, 2, 3, 4]
+    assert set(run.kinds()) == EVERY_KIND
 
 
 @case("claude", "resume by conversation")

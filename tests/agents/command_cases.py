@@ -10,7 +10,7 @@ from midwatch.terms.agents import Errand, Outcome
 from tests.agents import acp_acts, claude_acts, codex_acts
 from tests.agents.cases import case
 from tests.agents.model import Hang, Say, Shell, Step, Write
-from tests.agents.stage import SHAPE, Played, Stage
+from tests.agents.stage import EVERY_KIND, SHAPE, Played, Stage
 from tools.agents import program
 
 ASK = """
@@ -22,6 +22,8 @@ request = urllib.request.Request(address, json.dumps(body).encode(), key)
 print(json.load(urllib.request.urlopen(request))["content"][0]["text"], flush=True)
 """
 SURROUNDINGS = {"BASE": "{base_url}", "KEY": "{key}", "MODEL": "{model}"}
+UNSEEN = {"tool_requested", "tool_decided", "tool_ended", "counted"}
+"""What a plain command does not tell."""
 WORK = "cat > /dev/null; echo Working.; echo text > new.txt; git add -A; git commit -qm 'Add a file'; echo Done."
 
 
@@ -47,6 +49,7 @@ async def on_stdin(stage: Stage) -> None:
     run = await execute(stage, asking(), Say("Heard."), prompt=prompt)
     assert run.ended.outcome is Outcome.OK, run.ended
     assert [one.text for one in run.only("said")] == ["Heard."]
+    assert set(run.kinds()) == EVERY_KIND - UNSEEN
     assert stage.model.requests("job")[0].body["messages"][0]["content"] == prompt
 
 
@@ -108,7 +111,5 @@ async def same(stage: Stage) -> None:
     run = await execute(stage, Here(("sh", "-c", WORK)))
     assert run.ended.outcome is Outcome.OK, run.ended
     kinds["command"] = set(run.kinds())
-    everything = {"began", "said", "tool_requested", "tool_decided", "tool_ended", "counted", "turn", "ended"}
-    silent = {"tool_requested", "tool_decided", "tool_ended", "counted"}
-    assert all(found == everything for name, found in kinds.items() if name != "command"), kinds
-    assert kinds["command"] == everything - silent
+    assert all(found == EVERY_KIND for name, found in kinds.items() if name != "command"), kinds
+    assert kinds["command"] == EVERY_KIND - UNSEEN

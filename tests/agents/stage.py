@@ -31,6 +31,8 @@ SHAPE = {
     "required": ["steps"],
     "additionalProperties": False,
 }
+EVERY_KIND = {"began", "said", "tool_requested", "tool_decided", "tool_ended", "counted", "turn", "ended"}
+"""The kinds of event in a run that works, whichever agent it is."""
 
 
 @dataclass

@@ -63,6 +63,8 @@ async def whole_night(night: AgentNight) -> list[str]:
     plan, execute = [event for event in events if isinstance(event, AgentBegan)]
     told = [(await night.house.house.blobs.fetch(event.prompt_blob)).decode() for event in (plan, execute)]
     assert [event.template for event in (plan, execute)] == ["plan", "execute"]
+    assert plan.conversation == execute.conversation, "it continues where it planned"
+    assert bool(plan.conversation) is (night.agent != "command")
     assert all("Say good evening" in text and "Recent commits" in text and "\nBegin\n" in text for text in told)
     assert "The approved plan" in told[1]
     assert git(night.source, "show", f"agent/{job.id}:sample/evening.py") == "evening = True"

@@ -175,7 +175,11 @@ async def hostile_night(
             yield Night(house, model, source, trap), key
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
+IN_THE_SWEEP = pytest.mark.sweep
+"""`make test` has each night once, with another agent; `make agents` has hostile repositories for all of them."""
+
+
+@pytest.mark.parametrize("agent", ["claude", *(pytest.param(one, marks=IN_THE_SWEEP) for one in ("codex", "opencode"))])
 async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_nothing_else(
     agent: str, tmp_path: Path, trap: Trap
 ) -> None:
@@ -196,7 +200,7 @@ async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", ["claude", "codex", pytest.param("opencode", marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("agent", ["codex", *(pytest.param(one, marks=IN_THE_SWEEP) for one in ("claude", "opencode"))])
 async def test_behind_the_walls_even_a_person_who_says_yes_to_everything_loses_nothing(
     agent: str, tmp_path: Path, trap: Trap
 ) -> None:

@@ -112,29 +112,30 @@ async def was_told(night: AgentNight) -> list[str]:
     return [(await night.house.house.blobs.fetch(event.prompt_blob)).decode() for event in began]
 
 
-@pytest.mark.parametrize("agent", ["claude", "codex"])
+async def each_step_is_right(night: AgentNight, pull: PullRequestRow, where: str) -> None:
+    """Check what the agent was told at each step, and what the person was told at the end."""
+    house = night.house.house
+    plan, again, execute, repair = await was_told(night)
+    assert "Say good evening" in plan
+    assert "Nothing but the greeting." in again
+    assert "and nothing else" in execute
+    assert "SyntaxError" in repair
+    assert [row.fate for row in await house.records.find(PlanRow)] == ["returned", "approved"]
+    stages = [row.stage for row in await house.records.find(StepRow)]
+    counted = [stages.count(stage) for stage in (Stage.PLAN, Stage.VERIFY, Stage.REPAIR, Stage.DELIVER)]
+    assert counted == [2, 2, 1, 1]
+    assert "**Proof.** The checks pass on a fresh checkout." in pull.body
+    ready = [row.text for row in await house.records.find(NoticeRow) if row.text.startswith("PR ready")]
+    assert len(ready) == 1
+    assert all(word in ready[0] for word in (where, "1 file", "checks green", "turns", "minute"))
+    await all_is_well(night.house)
+
+
+@pytest.mark.parametrize("agent", ["codex", pytest.param("claude", marks=pytest.mark.sweep)])
 async def test_a_sentence_becomes_a_pull_request_here(tmp_path: Path, agent: str) -> None:
     async with a_day(tmp_path, agent, None) as (night, _):
         pull = await through_the_day(night)
-        house, job = night.house.house, await night.job()
-        plan, again, execute, repair = await was_told(night)
-        assert "Say good evening" in plan
-        assert "Nothing but the greeting." in again
-        assert "and nothing else" in execute
-        assert "SyntaxError" in repair
-        assert [row.fate for row in await house.records.find(PlanRow)] == ["returned", "approved"]
-        stages = [row.stage for row in await house.records.find(StepRow)]
-        assert [stages.count(stage) for stage in (Stage.PLAN, Stage.VERIFY, Stage.REPAIR, Stage.DELIVER)] == [
-            2,
-            2,
-            1,
-            1,
-        ]
-        assert "**Proof.** The checks pass on a fresh checkout." in pull.body
-        ready = [row.text for row in await house.records.find(NoticeRow) if row.text.startswith("PR ready")]
-        assert len(ready) == 1
-        assert all(word in ready[0] for word in (job.branch, "1 file", "checks green", "turns", "minute"))
-        await all_is_well(night.house)
+        await each_step_is_right(night, pull, (await night.job()).branch)
 
 
 @pytest.mark.parametrize("agent", ["claude", pytest.param("codex", marks=pytest.mark.sweep)])
@@ -146,4 +147,4 @@ async def test_a_sentence_becomes_a_pull_request_on_github(tmp_path: Path, agent
         assert (there.head, hosted.tip(there.head)) == (pull.branch, pull.head)
         assert there.body == pull.body
         assert (pull.forge, pull.url) == ("github", "https://github.example/ada/shop/pull/1")
-        await all_is_well(night.house)
+        await each_step_is_right(night, pull, pull.url)
