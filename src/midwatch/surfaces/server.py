@@ -103,7 +103,7 @@ def open_port(host: str, port: int) -> socket.socket:
             if error.errno != errno.EADDRINUSE:
                 raise Misuse(
                     f"The pages cannot be served on {host}:{candidate}: {error.strerror}.",
-                    hint="Choose another: midwatch settings set server.host ... server.port ...",
+                    hint="Choose another: MIDWATCH_SERVER__HOST=127.0.0.1 MIDWATCH_SERVER__PORT=9000",
                 ) from error
         else:
             return listening
