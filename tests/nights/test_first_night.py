@@ -26,6 +26,7 @@ from midwatch.terms.records import (
 )
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
+from tests.nights.scripted import a_scripted_house
 
 
 async def all_is_well(house: TestHouse) -> None:
@@ -135,7 +136,7 @@ async def test_a_plan_nobody_may_approve_by_silence_waits_until_the_night_is_ove
 async def test_two_orders_for_one_project_are_done_one_after_the_other(tmp_path: Path) -> None:
     """SPEC 9: one job per project; the second starts when the first is over and the cooldown has passed."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.begin(orders("First", "Second", level=Level.MODERATE))
         await house.to_the_brief()
@@ -150,7 +151,7 @@ async def test_two_orders_for_one_project_are_done_one_after_the_other(tmp_path:
 async def test_a_second_night_cannot_begin_while_one_is_under_way(tmp_path: Path) -> None:
     """S11."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.begin(orders("Tidy up"))
         with pytest.raises(Refused, match="under way"):
@@ -165,7 +166,7 @@ async def test_a_second_night_cannot_begin_while_one_is_under_way(tmp_path: Path
 async def test_two_quick_orders_for_one_project_are_both_done_without_money(tmp_path: Path) -> None:
     """A cooldown is no spin, and an empty budget ends no night: the second waits ten minutes, then is done."""
     source = sample_repository(tmp_path / "sample")
-    async with a_house(tmp_path / "home") as house:
+    async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.begin(orders("First", "Second", level=Level.FULL, limits={"usd": 0, "tokens": 0}))
         session = await house.to_the_brief()

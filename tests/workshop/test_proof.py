@@ -101,7 +101,7 @@ async def test_red_each_time_is_red_and_was_run_again_to_be_sure(bench: Bench) -
 
 
 async def test_coverage_of_changed_lines_is_read_from_what_the_check_left(bench: Bench) -> None:
-    measured = f"{sys.executable} -m coverage run -m pytest -q -p no:cacheprovider"
+    measured = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m coverage run -m pytest -q -p no:cacheprovider"
     proof = await bench.prove({"app.py": FIXED, "tests/test_half.py": NEW}, measured)
     assert proof.coverage is not None
     assert (proof.coverage.covered, proof.coverage.by) == (proof.coverage.measurable - 1, "coverage.json")

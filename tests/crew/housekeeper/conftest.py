@@ -1,6 +1,11 @@
-"""A real repository for the housekeeper to work in, and the housekeeper as the real process it is."""
+"""A real repository for the housekeeper to work in, and its own command line, called in this process.
 
+As the process it is elsewhere it runs in test_watching and test_executing (killed, followed) and in each night with it.
+"""
+
+import contextlib
 import hashlib
+import io
 import json
 import os
 import subprocess
@@ -11,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from midwatch.crew.housekeeper.__main__ import main
 from midwatch.terms.jobs import Done, Finding, Plan
 
 
@@ -44,17 +50,21 @@ class Repo:
         return self.git("log", "--reverse", "--format=%s", f"{base}..HEAD").splitlines()
 
     def command(self, verb: str, *options: str) -> list[str]:
-        out = str(self.root.parent / f"{verb}.json")
-        return [
-            *(sys.executable, "-m", "midwatch.crew.housekeeper", verb),
-            *("--checkout", str(self.root), "--out", out, *options),
-        ]
+        return [sys.executable, "-m", "midwatch.crew.housekeeper", *self._words(verb, *options)]
+
+    def _words(self, verb: str, *options: str) -> list[str]:
+        return [verb, "--checkout", str(self.root), "--out", str(self.root.parent / f"{verb}.json"), *options]
 
     def run(self, verb: str, *options: str) -> int:
-        done = subprocess.run(self.command(verb, *options), capture_output=True, text=True, check=False)
-        self.stderr = done.stderr
-        self.said = [json.loads(line) for line in done.stdout.splitlines()]
-        return done.returncode
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                code = main(self._words(verb, *options))
+            except SystemExit as refused:
+                code = int(refused.code or 0)
+        self.stderr = err.getvalue()
+        self.said = [json.loads(line) for line in out.getvalue().splitlines()]
+        return code
 
     def result(self, verb: str) -> Any:
         return json.loads((self.root.parent / f"{verb}.json").read_text())

@@ -145,10 +145,11 @@ async def test_a_killed_server_leaves_the_agent_working_for_the_next(agent: Make
 
 @pytest.mark.slow
 @pytest.mark.crash
-async def test_fifty_chatty_jobs_outlive_their_server_without_losing_a_line(
-    agent: MakeSpec, mark: str, tmp_path: Path
+@pytest.mark.parametrize("jobs", [12, pytest.param(50, marks=pytest.mark.sweep)])
+async def test_many_chatty_jobs_outlive_their_server_without_losing_a_line(
+    agent: MakeSpec, mark: str, tmp_path: Path, jobs: int
 ) -> None:
-    folders = [agent("", job=tmp_path / "jobs" / str(number)).folder for number in range(50)]
+    folders = [agent("", job=tmp_path / "jobs" / str(number)).folder for number in range(jobs)]
     async with serving(mark, agents.READY + agents.CHATTY, *folders) as server_pid:
         os.kill(server_pid, signal.SIGKILL)
     found = await asyncio.gather(*[adopt(folder, epoch=2) for folder in folders])
