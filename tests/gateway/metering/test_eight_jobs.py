@@ -34,7 +34,7 @@ async def spend(night: SpendingNight, job: str, body: dict[str, object]) -> list
 
 @pytest.mark.parametrize(
     ("body", "most", "requests"),
-    [(FORESEEN, 1, 20.5), (UNFORESEEN, 8, 20.5), (FORESEEN, 0, 20)],
+    [(FORESEEN, 1, 12.5), (UNFORESEEN, 8, 12.5), (FORESEEN, 0, 12)],
     ids=["foreseen", "unforeseen", "to the cent"],
 )
 async def test_eight_jobs_spending_at_once_overshoot_by_the_requests_in_flight_at_most(
