@@ -49,8 +49,10 @@ async def approved(night: AgentNight) -> None:
     await night.house.settle()
 
 
-async def test_a_usage_limit_is_waited_out_and_the_agent_goes_on_where_it_was(tmp_path: Path) -> None:
-    """X2: no failure, no second beginning; the work done before the limit is there after it."""
+async def test_a_usage_limit_is_waited_out_and_one_that_outlasts_the_night_ends_the_job_with_its_work_kept(
+    tmp_path: Path,
+) -> None:
+    """X2: no failure, no second beginning; the work done before the limits is there after them."""
     need("claude")
     now = datetime.now(UTC).replace(microsecond=0)
     resets = now + timedelta(hours=2)
@@ -58,6 +60,7 @@ async def test_a_usage_limit_is_waited_out_and_the_agent_goes_on_where_it_was(tm
         Say(do=(Use("StructuredOutput", PLAN),)),
         Say(do=(Use("Write", {"file_path": "/ws/sample/evening.py", "content": "evening = True\n"}),)),
         usage_limit(int(resets.timestamp()), times=1),
+        usage_limit(int((now + timedelta(days=3)).timestamp()), claim="seven_day", times=1),
         DONE,
     )
     async with agent_night(tmp_path, "claude", steps, login=True, begins=now) as night:
@@ -65,39 +68,29 @@ async def test_a_usage_limit_is_waited_out_and_the_agent_goes_on_where_it_was(tm
         waiting = await night.job()
         assert (waiting.state, waiting.cause, waiting.wakes_at) == (JobState.WAITING, "limit", resets), waiting.why
         assert night.house.clock.now() < resets
-        await delivered(night)
-        events, job = await night.events(), await night.job()
+        assert len([one for one in await night.events() if isinstance(one, AgentLimited)]) == 1, "counted once"
+        await night.house.pass_time(hours=2, minutes=1)
+        first, events = await night.job(), await night.events()
         assert [event.until for event in events if isinstance(event, JobWaits)] == [resets]
-        assert len([event for event in events if isinstance(event, AgentLimited)]) == 1, "counted once"
         assert not [event for event in events if isinstance(event, JobStumbled)], "a limit is no failure"
-        began = [event for event in events if isinstance(event, AgentBegan)]
-        assert began[1].conversation == began[2].conversation, "resumed by the agent's own name for it"
-        last = json.dumps(night.model.requests("night", main=True)[-1].body)
-        assert "evening = True" in last, "it remembers what it did"
-        assert "You were interrupted" in last
-        assert job.attempt == 1
-
-
-async def test_a_limit_that_outlasts_the_night_ends_the_job_with_its_work_kept(tmp_path: Path) -> None:
-    need("claude")
-    now = datetime.now(UTC).replace(microsecond=0)
-    resets = now + timedelta(days=3)
-    steps = (
-        Say(do=(Use("StructuredOutput", PLAN),)),
-        Say(do=(Use("Write", {"file_path": "/ws/sample/evening.py", "content": "evening = True\n"}),)),
-        usage_limit(int(resets.timestamp()), claim="seven_day", times=1),
-        DONE,
-    )
-    async with agent_night(tmp_path, "claude", steps, login=True, begins=now) as night:
-        await approved(night)
-        first = await night.job()
+        assert first.attempt == 1
+        await remembers(night)
         assert (first.state, first.cause) == (JobState.FAILED, "limit"), first.why
         assert f"midwatch job resume {first.number}" in first.why
         # The person goes on by hand: the same conversation, the same checkout.
         await steering.resume_job(night.house.house.night, first, by="ann")
         await delivered(night)
+        await remembers(night)
         began = [event for event in await night.events() if isinstance(event, AgentBegan)]
-        assert began[1].conversation == began[2].conversation
+        assert len({event.conversation for event in began[1:]}) == 1, "resumed by the agent's own name for it"
+        assert len(began) == 4
+
+
+async def remembers(night: AgentNight) -> None:
+    """Check that the last request holds what was done before the limit, and says that there was an interruption."""
+    last = json.dumps(night.model.requests("night", main=True)[-1].body)
+    assert "evening = True" in last
+    assert "You were interrupted" in last
 
 
 async def test_a_refused_credential_holds_the_night_and_asks_once(tmp_path: Path) -> None:
