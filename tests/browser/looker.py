@@ -1,6 +1,7 @@
 """A browser tab and a critical eye: what is noticed on a page in both themes, wide and on a phone."""
 
 import zlib
+from collections import Counter
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.patience import PATIENCE_MS
 
 WIDTHS = {1280: 900, 390: 844}
 THEMES = ("dark", "light")
+STATES = tuple((theme, width) for theme in THEMES for width in WIDTHS)
 SCRIPTS = (files("axe_playwright_python") / "axe.min.js", Path(__file__).with_name("looks.js"))
 
 
@@ -21,8 +23,9 @@ class Seen:
     """All that was noticed in a day of looking."""
 
     everything: bool = False
-    """Whether axe looks at each page in each theme at each width, and not only once in each."""
-    pages: set[str] = field(default_factory=set)
+    """Whether axe looks at each state of each page in each theme at each width."""
+    kinds: Counter[str] = field(default_factory=Counter)
+    """How often each kind of page was looked at: `live-ask` and `live-over` are of one kind."""
     axe: list[str] = field(default_factory=list)
     sideways: list[str] = field(default_factory=list)
     amber: list[str] = field(default_factory=list)
@@ -57,7 +60,7 @@ class Looker:
 
     def looks(self, name: str, *, pictured: bool = False) -> None:
         """Look at what is there, in both themes and both widths; with a picture, also at its edge."""
-        self.seen.pages.add(name)
+        states = STATES if self.seen.everything else self._chosen(name)
         self.page.evaluate("document.fonts.ready.then(() => scrollTo(0, 0))")
         if not self.page.evaluate("'looks' in window"):
             for script in SCRIPTS:
@@ -67,7 +70,7 @@ class Looker:
             for width, height in WIDTHS.items():
                 self.page.set_viewport_size({"width": width, "height": height})
                 self._looks_once(name, theme, width)
-                if self.seen.everything or self._chosen(name, theme, width):
+                if (theme, width) in states:
                     self._asks_axe(f"{name} {theme} {width}")
         self._walks(name)
         if pictured:
@@ -82,11 +85,13 @@ class Looker:
         self.seen.amber += [f"{where}: {one}" for one in found["strays"]]
         shot(self.page, f"{name}-{theme}-{width}")
 
-    @staticmethod
-    def _chosen(name: str, theme: str, width: int) -> bool:
-        """Choose one theme for each width, so that each page has had both of both; which is which, its name decides."""
-        crossed = zlib.crc32(name.encode()) % 2
-        return (THEMES.index(theme) + list(WIDTHS).index(width)) % 2 == crossed
+    def _chosen(self, name: str) -> list[tuple[str, int]]:
+        """Choose both themes and both widths for the first look at a kind of page, then one pair for each look."""
+        kind = name.partition("-")[0]
+        before = self.seen.kinds[kind]
+        self.seen.kinds[kind] += 1
+        chosen = [STATES[(zlib.crc32(kind.encode()) + before) % len(STATES)]]
+        return chosen if before else [*chosen, *(one for one in STATES if not set(one) & set(chosen[0]))]
 
     def _asks_axe(self, where: str) -> None:
         self.seen.axe += [f"{where}: {one}" for one in self.page.evaluate("looks.axe()")]
@@ -104,23 +109,18 @@ class Looker:
     def _walks_once(self) -> list[str]:
         self.page.keyboard.press("Tab")
         many = self.page.evaluate("looks.begin()")
-        found: list[str] = []
-        for _ in range(many * 2 + 10):  # a field for a date has several stops
-            at = self._steps()
-            if at.get("problem"):
-                found.append(at["problem"])
-            if at.get("again"):
+        for _ in range(many):
+            self.page.keyboard.press("Tab")
+        for _ in range(many + 10):  # a field for a date has several stops
+            if self.page.evaluate("looks.around"):
                 break
-        return [*found, *self.page.evaluate("looks.missed()")]
-
-    def _steps(self) -> dict[str, Any]:
-        self.page.keyboard.press("Tab")
-        at: dict[str, Any] = self.page.evaluate("looks.here()")
-        return at
+            self.page.keyboard.press("Tab")
+        found: list[str] = self.page.evaluate("looks.found()")
+        return found
 
     def _steps_to_the_edge(self, name: str) -> None:
         """Go with the Tab key to a link that ends a hair outside the box it scrolls in."""
         self.page.evaluate("looks.toTheEdge()")
-        at = self._steps()
-        if at.get("problem"):
-            self.seen.focus.append(f"{name} at the edge: {at['problem']}")
+        self.page.keyboard.press("Tab")
+        if problem := self.page.evaluate("looks.here()"):
+            self.seen.focus.append(f"{name} at the edge: {problem}")

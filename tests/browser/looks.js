@@ -52,7 +52,10 @@ window.looks = {
     looks.changes?.disconnect();
     looks.changes = new MutationObserver(() => { looks.changed = true; });
     looks.changes.observe(document.body, { childList: true, characterData: true, subtree: true });
-    looks.changed = false;
+    looks.changed = looks.around = false;
+    looks.problems = [];
+    document.removeEventListener("keyup", looks.step, true);
+    document.addEventListener("keyup", looks.step, true);
     document.querySelector(".skip").focus();
     return looks.wanted.size;
   },
@@ -80,13 +83,21 @@ window.looks = {
     return { left, top, width: right - left, height: bottom - top };
   },
 
+  // The key is up again: the focus is where the Tab key brought it. Nothing is judged after the walk came around.
+  step(event) {
+    if (event.key !== "Tab" || looks.around) return;
+    const problem = looks.here();
+    if (problem) looks.problems.push(problem);
+    looks.around = document.activeElement.matches(".skip");
+  },
+
   // Judge where the walk is now.
   here() {
     const one = document.activeElement, label = one.closest("label") ?? one;
-    if (one === document.body) return {};
+    if (one === document.body) return "";
     looks.reached.add(looks.stop(one));
     const name = `${one.tagName.toLowerCase()} ${(one.ariaLabel || one.textContent || one.name || "").trim().slice(0, 40)}`;
-    const said = (problem) => ({ again: one.matches(".skip"), problem: problem && `${problem}: ${name}` });
+    const said = (problem) => problem && `${problem}: ${name}`;
     const ringed = (it) => getComputedStyle(it).outlineStyle !== "none" && parseFloat(getComputedStyle(it).outlineWidth) >= 2;
     if (!ringed(one) && !ringed(label)) return said("no visible focus");
     const box = looks.shown(label);
@@ -95,5 +106,6 @@ window.looks = {
     return said(top.some((at) => at && (label.contains(at) || at.contains(label))) ? "" : "hidden under something");
   },
 
-  missed: () => [...looks.wanted].filter(([stop, one]) => !looks.reached.has(stop) && one.isConnected).map(([, one]) => `never reached: ${one.outerHTML.slice(0, 90)}`),
+  // All that was wrong on the way, and what the way never came to.
+  found: () => [...looks.problems, ...[...looks.wanted].filter(([stop, one]) => !looks.reached.has(stop) && one.isConnected).map(([, one]) => `never reached: ${one.outerHTML.slice(0, 90)}`)],
 };

@@ -1,8 +1,6 @@
 """Every page in every state that matters, in both themes, wide and on a phone: readable, reachable, calm and small."""
 
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,7 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import Householder, shot
 from tests.browser.looker import Looker, Seen
 from tests.nights.house import CHECK, sample_repository
-from tests.patience import PATIENCE, PATIENCE_MS
+from tests.patience import PATIENCE_MS
+from tests.store.processes import run_module
 from tests.surfaces.doings import COMMAND, PROMPT
 
 pytestmark = pytest.mark.slow
@@ -150,8 +149,7 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
 def agent(looker: Looker, ann: Householder) -> None:
     """An agent that asks a model spends, is refused, meets a limit, and is held in the middle of a call."""
     ann.types("down")
-    worked = [sys.executable, "-m", "tests.browser.crew_at_work", str(ann.home)]
-    subprocess.run(worked, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=PATIENCE)
+    assert run_module("tests.browser.crew_at_work", str(ann.home))[0] == 0
     ann.starts()
     page = looker.opens("/live")
     held = page.locator("section.ask", has_text="Allow job 1 to use Bash?")
@@ -174,8 +172,7 @@ def kept(looker: Looker, ann: Householder) -> None:
     tree = Path(ann.types("job", "open", "1", "--json").json[-1]["tree"])
     (tree / "an unfinished thought.txt").write_text("x\n")
     ann.types("down")
-    reached = [sys.executable, "-m", "tests.browser.reaching_out", str(ann.home)]
-    subprocess.run(reached, cwd=Path(__file__).parents[2], env=ann.environment, check=True, timeout=PATIENCE)
+    assert run_module("tests.browser.reaching_out", str(ann.home))[0] == 0
     ann.starts()
     page = looker.opens("/jobs/1")
     expect(page.locator("#kept form")).to_be_attached()

@@ -6,15 +6,18 @@ import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
+import pytest_asyncio
 from fastapi.routing import APIRoute
 
 from midwatch.errors import Misuse
 from midwatch.evening import accounts as door
+from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event, jobs, session
 from midwatch.surfaces.web.pages.tonight_forms import without
 from midwatch.surfaces.web.site.app import Site
@@ -42,6 +45,8 @@ from tests.surfaces.shapes import Shape, assert_nothing_is_raw, differences
 from tests.surfaces.test_routes import walk
 from tests.surfaces.viewers import HTMX, PROGRAM
 from tests.surfaces.visitor import HERE, PASSWORD, PORT, Visitor, visiting, welcome
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NEVER_TOLD = {
     "job.repaired",
@@ -71,6 +76,7 @@ LISTS = (
     *("jobs/1/steps", "jobs/1/plans", "stacks", "stacks/newest", "stacks/1", "channels", "preflight", "preflight/1"),
     *("jobs/1/connections", "jobs/1/checkouts", "jobs/1/errands", "jobs/1/prompts/1", "agents"),
 )
+HOUSES = ("under way", "at work", "told", "reviewed")
 RAW = ("jobs/1/diff",)
 """What a person gives to git: bytes as they are, as text/plain that no browser guesses about."""
 FIELDS = (
@@ -94,26 +100,45 @@ FIELDS = (
 )
 
 
-@pytest.fixture(scope="module")
-def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
-    return asyncio.run(a_day(tmp_path_factory.mktemp("day")))
+Twins = tuple[Visitor, Visitor, TestHouse, set[str]]
 
 
-def houses(day: Day) -> dict[str, tuple[Any, Sequence[Event]]]:
-    return {
-        "under way": (day.until(session.AskExpired), beside_a_night(day)),
-        "at work": (day.until(jobs.JobExecuted), at_work(day)),
-        "told": (day.entries, after_a_night(day)),
-        "reviewed": (day.entries, reviewed(day)),
-    }
+@dataclass
+class Stories:
+    """A day told in many houses."""
+
+    day: Day
+    folder: Path
+    opened: AsyncExitStack
+    read: dict[tuple[str, int], Twins] = field(default_factory=dict)
+    """Houses that several tests look at and none changes, opened when the first asks for them."""
+
+    def entries(self, which: str) -> tuple[Sequence[Entry], Sequence[Event]]:
+        return {
+            "under way": (self.day.until(session.AskExpired), beside_a_night(self.day)),
+            "at work": (self.day.until(jobs.JobExecuted), at_work(self.day)),
+            "told": (self.day.entries, after_a_night(self.day)),
+            "reviewed": (self.day.entries, reviewed(self.day)),
+        }[which]
+
+    async def to_read(self, which: str, first: int = 0) -> Twins:
+        if (which, first) not in self.read:
+            told = twins(self.folder / f"{which} {first}", self, which, first)
+            self.read[which, first] = await self.opened.enter_async_context(told)
+        return self.read[which, first]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stories(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stories]:
+    day = await a_day(tmp_path_factory.mktemp("day"))
+    async with AsyncExitStack() as opened:
+        yield Stories(day, tmp_path_factory.mktemp("stories"), opened)
 
 
 @asynccontextmanager
-async def twins(
-    folder: Path, day: Day, which: str, first: int = 0
-) -> AsyncIterator[tuple[Visitor, Visitor, TestHouse, set[str]]]:
+async def twins(folder: Path, stories: Stories, which: str, first: int = 0) -> AsyncIterator[Twins]:
     """Two houses with one story: hostile words in one, harmless words in the other; both with their owner inside."""
-    entries, more = houses(day)[which]
+    entries, more = stories.entries(which)
     async with AsyncExitStack() as stack:
         found: list[tuple[Visitor, TestHouse, set[str]]] = []
         for hostile in (True, False):
@@ -137,64 +162,66 @@ async def compared(hostile: Visitor, calm: Visitor, path: str, **headers: str) -
     return one.status_code
 
 
-@pytest.mark.parametrize("which", ["under way", "at work", "told", "reviewed"])
-async def test_every_page_has_the_shape_it_has_with_harmless_words(tmp_path: Path, day: Day, which: str) -> None:
-    async with twins(tmp_path, day, which, first=100) as (hostile, calm, house, _):
-        shown = [path for path in PAGES if await compared(hostile, calm, path) == 200]
-        assert {"/live", "/tonight", "/morning", "/jobs/1", "/jobs/1/now"} <= set(shown)
-        assert "onx=1" in (await hostile.get("/live")).text, "the words never reached the page"
-        for seq in range(1, await house.house.records.head() - 5, 4):  # the last few are how each owner came in
-            assert await compared(hostile, calm, f"/why/{seq}") == 200
+@pytest.mark.parametrize("which", HOUSES)
+async def test_every_page_has_the_shape_it_has_with_harmless_words(stories: Stories, which: str) -> None:
+    hostile, calm, house, _ = await stories.to_read(which, first=150)
+    shown = [path for path in PAGES if await compared(hostile, calm, path) == 200]
+    assert {"/live", "/tonight", "/morning", "/jobs/1", "/jobs/1/now"} <= set(shown)
+    assert "onx=1" in (await hostile.get("/live")).text, "the words never reached the page"
+    # What all houses have of the day is looked at in one; the last few are how each owner came in.
+    begins = 1 if which == "told" else len(stories.entries(which)[0])
+    for seq in range(begins, await house.house.records.head() - 5, 4):
+        assert await compared(hostile, calm, f"/why/{seq}") == 200
 
 
 @pytest.mark.parametrize("which", ["under way", "at work"])
-async def test_what_an_agent_wanted_to_run_is_shown_as_text_and_whole(tmp_path: Path, day: Day, which: str) -> None:
-    async with twins(tmp_path, day, which) as (hostile, calm, _, __):
-        page = (await hostile.get("/jobs/1")).text
-        calls = page[page.index('id="agent-head"') : page.index('id="reach-head"')]
-        assert calls.count('<pre class="exactly"') == 16, "fifteen calls, and what it was told"
-        assert calls.count("⟨U+202E⟩") >= 15, "what hides is shown"
-        live = (await hostile.get("/live")).text
-        assert live.count('<pre class="exactly"') == 1
-        told = await hostile.get("/jobs/1/prompts/1")
-        assert told.status_code == 200
-        assert "⟨U+202E⟩" in told.text
-        assert not Shape(told.text).seen
-        for path in ("/jobs/1", "/live", "/jobs/1/prompts/1"):
-            assert await compared(hostile, calm, path) == 200
+async def test_what_an_agent_wanted_to_run_is_shown_as_text_and_whole(stories: Stories, which: str) -> None:
+    hostile, calm, _, __ = await stories.to_read(which)
+    page = (await hostile.get("/jobs/1")).text
+    calls = page[page.index('id="agent-head"') : page.index('id="reach-head"')]
+    assert calls.count('<pre class="exactly"') == 16, "fifteen calls, and what it was told"
+    assert calls.count("⟨U+202E⟩") >= 15, "what hides is shown"
+    live = (await hostile.get("/live")).text
+    assert live.count('<pre class="exactly"') == 1
+    told = await hostile.get("/jobs/1/prompts/1")
+    assert told.status_code == 200
+    assert "⟨U+202E⟩" in told.text
+    assert not Shape(told.text).seen
+    for path in ("/jobs/1", "/live", "/jobs/1/prompts/1"):
+        assert await compared(hostile, calm, path) == 200
 
 
-async def test_hosts_an_agent_made_up_are_shown_as_text(tmp_path: Path, day: Day) -> None:
-    async with twins(tmp_path, day, "at work") as (hostile, calm, _, __):
-        for path in ("/jobs/1", "/jobs/1/now"):
-            page = (await hostile.get(path)).text
-            tried = page[page.index('id="tried-head"') :]
-            assert tried.count("<b onx=1>") == 0
-            assert tried.count("&lt;b onx=1&gt;") >= 24, "twelve hosts, each with its reason"
-            assert await compared(hostile, calm, path) == 200
+async def test_hosts_an_agent_made_up_are_shown_as_text(stories: Stories) -> None:
+    hostile, calm, _, __ = await stories.to_read("at work")
+    for path in ("/jobs/1", "/jobs/1/now"):
+        page = (await hostile.get(path)).text
+        tried = page[page.index('id="tried-head"') :]
+        assert tried.count("<b onx=1>") == 0
+        assert tried.count("&lt;b onx=1&gt;") >= 24, "twelve hosts, each with its reason"
+        assert await compared(hostile, calm, path) == 200
 
 
-async def test_every_payload_on_the_pages_of_a_night_that_is_over(tmp_path: Path, day: Day) -> None:
+async def test_every_payload_on_the_pages_of_a_night_that_is_over(stories: Stories) -> None:
     for first in range(0, len(ALL), 150):
-        async with twins(tmp_path / str(first), day, "told", first) as (hostile, calm, _, __):
-            for path in ("/live", "/tonight", "/morning", "/jobs/1"):
-                await compared(hostile, calm, path)
+        hostile, calm, _, __ = await stories.to_read("told", first)
+        for path in ("/live", "/tonight", "/morning", "/jobs/1"):
+            await compared(hostile, calm, path)
 
 
 @pytest.mark.parametrize("which", ["under way", "told", "reviewed"])
-async def test_programs_get_the_words_as_they_are_in_plain_ascii(tmp_path: Path, day: Day, which: str) -> None:
-    async with twins(tmp_path, day, which) as (hostile, calm, _, __):
-        for path in LISTS:
-            one, other = await hostile.api("GET", f"/{path}"), await calm.api("GET", f"/{path}")
-            assert one.status_code == other.status_code, (path, one.text)
-            assert one.status_code < 500, (path, one.text)
-            assert_nothing_is_raw(one.text.replace("<", ""))
-        for path in RAW:
-            one = await hostile.api("GET", f"/{path}")
-            assert one.headers["x-content-type-options"] == "nosniff"
-            assert one.headers["content-type"].startswith(("text/plain", "application/json"))
-        said = (await hostile.api("GET", "/work")).json()
-        assert any("\u202e" in one["title"] for one in said), "nothing may be lost on the way to a program"
+async def test_programs_get_the_words_as_they_are_in_plain_ascii(stories: Stories, which: str) -> None:
+    hostile, calm, _, __ = await stories.to_read(which)
+    for path in LISTS:
+        one, other = await hostile.api("GET", f"/{path}"), await calm.api("GET", f"/{path}")
+        assert one.status_code == other.status_code, (path, one.text)
+        assert one.status_code < 500, (path, one.text)
+        assert_nothing_is_raw(one.text.replace("<", ""))
+    for path in RAW:
+        one = await hostile.api("GET", f"/{path}")
+        assert one.headers["x-content-type-options"] == "nosniff"
+        assert one.headers["content-type"].startswith(("text/plain", "application/json"))
+    said = (await hostile.api("GET", "/work")).json()
+    assert any("\u202e" in one["title"] for one in said), "nothing may be lost on the way to a program"
 
 
 async def streamed(site: Site, visitor: Visitor, path: str, accept: str, until: str) -> str:
@@ -231,34 +258,34 @@ async def streamed(site: Site, visitor: Visitor, path: str, accept: str, until: 
 
 
 @pytest.mark.parametrize("which", ["under way", "told"])
-async def test_the_streams_bring_nothing_raw_and_only_their_own_elements(tmp_path: Path, day: Day, which: str) -> None:
-    async with twins(tmp_path, day, which, first=250) as (hostile, calm, house, _):
-        last = await house.house.records.head()
-        site = Site(house.house, port=PORT)
-        words = await streamed(site, hostile, "/events?after=0", PROGRAM, f'"seq":{last},')
-        assert_nothing_is_raw(words.replace("<", ""))
-        assert len([json.loads(line[6:]) for line in words.splitlines() if line.startswith("data: ")]) > last
-        drawn = await streamed(Site(house.house, port=PORT), hostile, "/events?after=0", HTMX, f"id: {last}\n")
-        assert_nothing_is_raw(drawn)
-        assert "event: unpainted" not in drawn
-        parts = re.findall(r"^data: (.*)$", drawn, re.MULTILINE)
-        shape = Shape("\n".join(parts[1:])).seen  # the first is the greeting
-        ours = Shape((await calm.get("/live")).text).seen
-        assert {one[0] for one in shape} <= {one[0] for one in ours} | {"hx-partial", "a", "b"}
-        assert {one[:2] for one in shape if one[0] != "hx-partial"} <= {one[:2] for one in ours}
+async def test_the_streams_bring_nothing_raw_and_only_their_own_elements(stories: Stories, which: str) -> None:
+    hostile, calm, house, _ = await stories.to_read(which, first=300)
+    last = await house.house.records.head()
+    site = Site(house.house, port=PORT)
+    words = await streamed(site, hostile, "/events?after=0", PROGRAM, f'"seq":{last},')
+    assert_nothing_is_raw(words.replace("<", ""))
+    assert len([json.loads(line[6:]) for line in words.splitlines() if line.startswith("data: ")]) > last
+    drawn = await streamed(Site(house.house, port=PORT), hostile, "/events?after=0", HTMX, f"id: {last}\n")
+    assert_nothing_is_raw(drawn)
+    assert "event: unpainted" not in drawn
+    parts = re.findall(r"^data: (.*)$", drawn, re.MULTILINE)
+    shape = Shape("\n".join(parts[1:])).seen  # the first is the greeting
+    ours = Shape((await calm.get("/live")).text).seen
+    assert {one[0] for one in shape} <= {one[0] for one in ours} | {"hx-partial", "a", "b"}
+    assert {one[:2] for one in shape if one[0] != "hx-partial"} <= {one[:2] for one in ours}
 
 
-async def test_the_log_of_an_agent_is_lines_and_nothing_else(tmp_path: Path, day: Day) -> None:
-    async with twins(tmp_path, day, "told") as (hostile, _, __, ___):
-        log = (await hostile.get("/jobs/1/log/stream?after=0")).text
-        assert_nothing_is_raw(log)
-        told = "".join(re.findall(r"^data: (<hx-partial.*)$", log, re.MULTILINE))
-        assert {one[0] for one in Shape(told).seen} == {"hx-partial", "div"}
-        assert told.count("<div>") == len(ALL) + 5
-        assert re.findall(r"^(?!id: |data: <hx-partial).+$", log, re.MULTILINE) == ["event: ended", "data: yes"]
+async def test_the_log_of_an_agent_is_lines_and_nothing_else(stories: Stories) -> None:
+    hostile, _, __, ___ = await stories.to_read("told")
+    log = (await hostile.get("/jobs/1/log/stream?after=0")).text
+    assert_nothing_is_raw(log)
+    told = "".join(re.findall(r"^data: (<hx-partial.*)$", log, re.MULTILINE))
+    assert {one[0] for one in Shape(told).seen} == {"hx-partial", "div"}
+    assert told.count("<div>") == len(ALL) + 5
+    assert re.findall(r"^(?!id: |data: <hx-partial).+$", log, re.MULTILINE) == ["event: ended", "data: yes"]
 
 
-async def test_an_error_that_quotes_what_was_sent_quotes_it_as_text(tmp_path: Path, day: Day) -> None:
+async def test_an_error_that_quotes_what_was_sent_quotes_it_as_text(stories: Stories) -> None:
     asked = (
         "/why/{}",
         "/jobs/{}",
@@ -270,24 +297,24 @@ async def test_an_error_that_quotes_what_was_sent_quotes_it_as_text(tmp_path: Pa
     )
     more = ("/login?next=/{}", "/nothing/{}", "/tonight/orders/{}", "/tonight/orders/work/edit?item={}", "/static/{}")
     other = ("/api/v1/jobs/{}", "/api/v1/why/{}", "/api/v1/entries?after={}", "/api/v1/sessions/{}", "/api/v1/{}")
-    async with twins(tmp_path, day, "told") as (hostile, calm, _, __):
-        for number, path in enumerate((*asked, *more, *other) * 4):
-            text = payload(number * 13).replace("\x00", "").replace("/", "")
-            for headers in ({}, {"hx-request": "true"}):
-                one = await hostile.get(path.format(quote(text, safe="")), **headers)
-                two = await calm.get(path.format("calm"), **headers)
-                assert one.status_code == two.status_code, (path, one.text)
-                assert_nothing_is_raw(one.text)
-                if "text/html" in one.headers.get("content-type", ""):
-                    assert not differences(one.text, two.text, marked_down=False), path
+    hostile, calm, _, __ = await stories.to_read("told")
+    for number, path in enumerate((*asked, *more, *other) * 4):
+        text = payload(number * 13).replace("\x00", "").replace("/", "")
+        for headers in ({}, {"hx-request": "true"}):
+            one = await hostile.get(path.format(quote(text, safe="")), **headers)
+            two = await calm.get(path.format("calm"), **headers)
+            assert one.status_code == two.status_code, (path, one.text)
+            assert_nothing_is_raw(one.text)
+            if "text/html" in one.headers.get("content-type", ""):
+                assert not differences(one.text, two.text, marked_down=False), path
 
 
 PATTERNS = {"paths": "src", "do_not_touch": "src"}
 
 
-async def test_a_form_filled_with_anything_comes_back_as_text(tmp_path: Path, day: Day) -> None:
+async def test_a_form_filled_with_anything_comes_back_as_text(tmp_path: Path, stories: Stories) -> None:
     for which in ("told", "under way"):
-        async with twins(tmp_path / which, day, which) as (hostile, calm, house, _):
+        async with twins(tmp_path / which, stories, which) as (hostile, calm, house, _):
             found = walk(Site(house.house, port=PORT).app.routes)
             posts = [path for method, path, _ in found if method == "POST" and not path.startswith(("/api", "/logout"))]
             ends = ("/stop", "/login", "/welcome", "/review", "/start")
@@ -310,12 +337,12 @@ async def test_a_form_filled_with_anything_comes_back_as_text(tmp_path: Path, da
                     assert not differences(one.text, two.text, marked_down="morning" in there), there
 
 
-async def test_no_kind_of_entry_and_no_way_to_read_was_left_out(tmp_path: Path, day: Day) -> None:
+async def test_no_kind_of_entry_and_no_way_to_read_was_left_out(stories: Stories) -> None:
     taken, routes = set[str](), list[Any]()
-    for which in houses(day):
-        async with twins(tmp_path / which, day, which) as (_, __, house, kinds):
-            taken |= kinds
-            routes = list(walk(Site(house.house, port=PORT).app.routes))
+    for which in HOUSES:
+        _, __, house, kinds = await stories.to_read(which)
+        taken |= kinds
+        routes = list(walk(Site(house.house, port=PORT).app.routes))
     left = sorted(KINDS.keys() - taken - NEVER_TOLD)
     assert not left, " ".join(left)
     visited = {*PAGES, *(f"/api/v1/{path}" for path in (*LISTS, *RAW)), "/events", "/jobs/1/log/stream", "/why/1"}
@@ -327,8 +354,8 @@ async def test_no_kind_of_entry_and_no_way_to_read_was_left_out(tmp_path: Path, 
     assert not missed, " ".join(missed)
 
 
-async def test_what_hides_something_can_still_be_answered_and_taken_out(tmp_path: Path, day: Day) -> None:
-    async with twins(tmp_path / "a", day, "under way") as (hostile, _, house, __):
+async def test_what_hides_something_can_still_be_answered_and_taken_out(tmp_path: Path, stories: Stories) -> None:
+    async with twins(tmp_path / "a", stories, "under way") as (hostile, _, house, __):
         page = (await hostile.get("/live")).text
         form = page[page.index('hx-post="/asks/ask_extra/answer"') :]
         shown = html.unescape(re.findall(r'name="answer" value="([^"]*)"', form)[1])
