@@ -85,7 +85,7 @@ def test_garbage_in_the_databases_place_is_named_and_kept(person: Person) -> Non
 
 
 def test_a_database_newer_than_the_code_is_left_alone(person: Person) -> None:
-    person.types("up", "--detach")
+    person.ups()
     before = person.head()
     person.types("down")
     (newest,) = revise(person, "9999_from_the_future")
@@ -93,7 +93,7 @@ def test_a_database_newer_than_the_code_is_left_alone(person: Person) -> None:
     (was,) = revise(person, "9999_from_the_future")
     assert was == "9999_from_the_future"
     revise(person, newest)
-    person.types("up", "--detach")
+    person.ups()
     assert person.head() == before + 1  # nobody has a login yet: a new first link
 
 
@@ -106,13 +106,13 @@ def revise(person: Person, version: str) -> tuple[str]:
 
 
 def test_a_server_that_was_killed_starts_again(person: Person) -> None:
-    person.types("up", "--detach")
+    person.ups()
     person.adds_repo()
     before = person.head()
     os.kill(int((person.home / "server.lock").read_text()), 9)
     assert person.types("project").out.count("repo") >= 1  # read without it, beside its stale socket
     assert (person.home / "midwatch.sock").exists()
-    person.types("up", "--detach")
+    person.ups()
     assert person.head() == before + 1  # nobody has a login yet: a new first link
 
 

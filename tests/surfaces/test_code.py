@@ -3,9 +3,12 @@
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
+from tests.databases import place_for_home
 from tests.nights.house import CHECK, git, sample_repository
 from tests.patience import PATIENCE
 from tests.surfaces.person import Person, a_person, command
@@ -16,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 def knows_a_repo(person: Person) -> None:
     """Put a repository on the books and let nobody run."""
+    place_for_home(person.home)
     person.ups()
     person.adds_repo()
     person.types("down")
@@ -24,6 +28,25 @@ def knows_a_repo(person: Person) -> None:
 def adds_up(person: Person) -> None:
     found = person.types("doctor", "--verify", "--invariants", "--json").json
     assert found["ok"], found
+
+
+@contextmanager
+def coding_until_it_asks(person: Person, *more: str) -> Iterator["subprocess.Popen[str]"]:
+    """Give one sentence to `midwatch code` and read what it prints until its plan waits."""
+    with subprocess.Popen(
+        command(("code", "Tidy up", "--project", "repo", *more)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        cwd=person.folder,
+        env=person.environment | {"PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "Ask 1 waits" in line:
+                break
+        yield process
 
 
 def test_without_a_server_one_sentence_becomes_a_pull_request_and_the_server_is_gone_again() -> None:
@@ -44,19 +67,7 @@ def test_without_a_server_one_sentence_becomes_a_pull_request_and_the_server_is_
 def test_following_ends_with_its_server_and_says_that_the_work_resumes() -> None:
     with a_person() as person:
         person.adds_repo()
-        with subprocess.Popen(
-            command(("code", "Tidy up", "--project", "repo", "--follow")),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            cwd=person.folder,
-            env=person.environment | {"PYTHONUNBUFFERED": "1"},
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if "Ask 1 waits" in line:
-                    break
+        with coding_until_it_asks(person, "--follow") as process:
             os.kill(int((person.home / "server.lock").read_text()), signal.SIGKILL)
             _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 5, err
@@ -66,19 +77,7 @@ def test_following_ends_with_its_server_and_says_that_the_work_resumes() -> None
 def test_left_in_the_middle_the_work_is_kept_and_goes_on_at_the_next_start() -> None:
     with a_person(up=False) as person:
         knows_a_repo(person)
-        with subprocess.Popen(
-            command(("code", "Tidy up", "--project", "repo")),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            cwd=person.folder,
-            env=person.environment | {"PYTHONUNBUFFERED": "1"},
-        ) as process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                if "Ask 1 waits" in line:
-                    break
+        with coding_until_it_asks(person) as process:
             os.kill(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130, err
