@@ -1,13 +1,9 @@
 """Following, opening and entering jobs from a real terminal, over servers that come and go."""
 
-import fcntl
 import os
-import pty
 import select
 import shutil
-import struct
 import subprocess
-import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +13,7 @@ import pytest
 
 from tests.conftest import missing
 from tests.patience import PATIENCE
+from tests.surfaces.forked import OnTerminal
 from tests.surfaces.person import Person, a_person, command
 
 pytestmark = pytest.mark.slow
@@ -26,11 +23,9 @@ class Terminal:
     """A real terminal with one of our commands on it."""
 
     def __init__(self, person: Person, *words: str, **more: str) -> None:
-        self.number, self._screen = pty.fork()
-        if self.number == 0:
-            os.chdir(person.folder)
-            os.execvpe(command(words)[0], command(words), person.environment | {"TERM": "xterm"} | more)  # noqa: S606
-        fcntl.ioctl(self._screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        environment = person.environment | {"TERM": "xterm"} | more
+        self._command = OnTerminal(words, folder=person.folder, environment=environment)
+        self._screen = self._command.screen
         self.shown = b""
 
     def types(self, keys: str) -> None:
@@ -68,8 +63,7 @@ class Terminal:
         """Wait for the command's end."""
         while self._read():
             pass
-        os.close(self._screen)
-        return os.waitstatus_to_exitcode(os.waitpid(self.number, 0)[1])
+        return self._command.ends()
 
 
 @contextmanager
