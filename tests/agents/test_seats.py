@@ -20,12 +20,10 @@ SCREENS = {
     "codex": (("Trust", "\r"), ("default", "write hello"), ("hello", "\r"), ("Done", "/quit"), ("exit", "\r")),
 }
 DELIVER = "Deliver? [y/N] "
-TABLES = """\
-[secrets]
-model = "file:{folder}/key"
+TABLE = """\
 [agents.{agent}]
 program = "{program}"
-secret = "model"
+secret = "{agent}"
 model = "{model}"
 base_url = "{url}"
 """
@@ -37,13 +35,17 @@ def model() -> Iterator[Model]:
         yield serving
 
 
-def settled(person: Person, agent: str, model: Model, more: str = "") -> None:
-    write = Say("I write it.", (Write("hello.txt", "hello\n"),))
-    key = person.folder / "key"
-    key.write_text(model.play("seat", write, Say("Done."), final=Say("Nothing more.")))
-    key.chmod(0o600)
-    table = TABLES.format(folder=person.folder, agent=agent, program=program(agent), model=MODELS[agent], url=model.url)
-    person.settles(at_home.SETTINGS + table + more)
+def settled(person: Person, model: Model, *agents: str, more: str = "") -> None:
+    """Write settings with these agents; each has a script of its name, and a key of its own."""
+    secrets, tables = "[secrets]\n", ""
+    for agent in agents:
+        write = Say("I write it.", (Write("hello.txt", "hello\n"),))
+        key = person.folder / f"{agent}.key"
+        key.write_text(model.play(agent, write, Say("Done."), final=Say("Nothing more.")))
+        key.chmod(0o600)
+        secrets += f'{agent} = "file:{key}"\n'
+        tables += TABLE.format(agent=agent, program=program(agent), model=MODELS[agent], url=model.url)
+    person.settles(at_home.SETTINGS + secrets + tables + more)
 
 
 def presses(terminal: Terminal, keys: str, following: str) -> None:
@@ -54,26 +56,33 @@ def presses(terminal: Terminal, keys: str, following: str) -> None:
             return
 
 
-@pytest.mark.parametrize("agent", list(SCREENS))
-def test_a_person_types_into_the_real_program_and_delivers(agent: str, model: Model) -> None:
-    need(agent)
+def sits(person: Person, agent: str, number: int) -> None:
+    """Type into the agent's screen until its work is delivered."""
+    terminal = Terminal(person, "code", "Say hello", "-p", "repo", "--interactive", "--agent", agent)
+    terminal.until("leave it running with Ctrl-].")
+    talk = SCREENS[agent]
+    for (shown, typed), (following, _) in zip(talk, (*talk[1:], (DELIVER, "")), strict=True):
+        terminal.until(shown)
+        presses(terminal, typed, following)
+    terminal.until(DELIVER)
+    terminal.types("y\n")
+    terminal.until(f"midwatch job merge {number}")
+    assert terminal.ends() == 0
+
+
+def test_a_person_types_into_the_real_programs_and_delivers(model: Model) -> None:
+    for agent in SCREENS:
+        need(agent)
     with a_person(up=False) as person:
-        settled(person, agent, model)
+        settled(person, model, *SCREENS)
         person.ups()
         person.adds_repo()
-        terminal = Terminal(person, "code", "Say hello", "-p", "repo", "--interactive", "--agent", agent)
-        terminal.until("leave it running with Ctrl-].")
-        talk = SCREENS[agent]
-        for (shown, typed), (following, _) in zip(talk, (*talk[1:], (DELIVER, "")), strict=True):
-            terminal.until(shown)
-            presses(terminal, typed, following)
-        terminal.until(DELIVER)
-        terminal.types("y\n")
-        terminal.until("midwatch job merge 1")
-        assert terminal.ends() == 0
-        branch = git(person.repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/agent")
-        assert git(person.repo, "show", f"{branch}:hello.txt") == "hello"
-        assert model.requests("seat")
+        for number, agent in enumerate(SCREENS, start=1):
+            sits(person, agent, number)
+            branches = git(person.repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/agent").split()
+            assert len(branches) == number
+            assert {git(person.repo, "show", f"{branch}:hello.txt") for branch in branches} == {"hello"}
+            assert model.requests(agent)
         person.types("down")
         assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
 
@@ -82,7 +91,7 @@ def test_behind_weaker_walls_it_says_that_it_has_no_way_to_its_model(model: Mode
     """Nobody waits while a program tries again and again what cannot be reached."""
     need("codex")
     with a_person(up=False) as person:
-        settled(person, "codex", model, more='[sandbox]\nisolation = "landlock"\n')
+        settled(person, model, "codex", more='[sandbox]\nisolation = "landlock"\n')
         person.ups()
         person.adds_repo()
         said = person.types("code", "Say hello", "-p", "repo", "--agent", "codex", "--follow", expect=None)
