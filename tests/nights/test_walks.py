@@ -12,14 +12,15 @@ import pytest
 
 import midwatch
 from midwatch.night.commands import steering
+from midwatch.ports.agent import Task
 from midwatch.surfaces.web.stream.live_regions import Painter
 from midwatch.terms.asks import AskState
-from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.jobs import Done, JobState, Plan
 from midwatch.terms.records import AskRow, JobRow
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.isolation import found
 from tests.conftest import missing
-from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from tests.nights.house import a_house, orders, sample_repository
 from tests.nights.roomed import RoomedAgent
 from tests.nights.test_signals import ASKS, asked
 from tests.surfaces.viewers import streaming, viewing
@@ -30,14 +31,19 @@ DOCUMENT = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(en
 
 
 class Trace:
-    """Which modules of Midwatch were called, in the order of their first call."""
+    """Which modules of Midwatch were called, in the order of their first call; `first` is where it begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: str = "") -> None:
         self.modules: list[str] = []
+        self.listens = True
+        self._first = f"{SOURCE}/{first}.py" if first else ""
         self._seen: set[str] = set()
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         file = frame.f_code.co_filename
+        if not self.listens or (self._first and file != self._first):
+            return
+        self._first = ""
         if event == "call" and file not in self._seen:
             self._seen.add(file)
             if file.startswith(f"{SOURCE}/") and frame.f_code.co_name != "<module>":
@@ -69,31 +75,45 @@ async def sentence(folder: Path) -> Trace:
     return trace
 
 
-async def executing(house: TestHouse) -> bool:
-    """Whether the job's agent is at its work."""
-    return any(job.stage is Stage.EXECUTE and job.worker for job in await house.house.records.find(JobRow))
+class WaitingAgent(RoomedAgent):
+    """Begins its work when it is told to."""
+
+    def __init__(self, script: str) -> None:
+        super().__init__(script)
+        self.called, self.told = asyncio.Event(), asyncio.Event()
+
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
+        self.called.set()
+        await self.told.wait()
+        return await super().execute(assignment, plan)
 
 
 async def question(folder: Path) -> Trace:
     """An agent's file becomes an ask, and the person's answer a file for the agent."""
     if found().isolation is not Isolation.BUBBLEWRAP:
         missing("bwrap", found().why)
-    trace = Trace()
+    trace, agent = Trace(walk("question")[0]), WaitingAgent(ASKS)
+    trace.listens = False
+    with trace:  # before there is any other thread: one that is there already cannot be traced
+        await _question(folder, trace, agent)
+    return trace
+
+
+async def _question(folder: Path, trace: Trace, agent: WaitingAgent) -> None:
     async with (
-        a_house(folder / "home", agents={"housekeeper": RoomedAgent(ASKS)}) as house,
+        a_house(folder / "home", agents={"housekeeper": agent}) as house,
         visiting(house.house) as visitor,
     ):
         await welcome(house.house, visitor)
         await house.project(sample_repository(folder / "sample"))
         await house.begin(orders("Look at it"))
         night = asyncio.create_task(house.pass_time(hours=1))
-        while not await executing(house):  # noqa: ASYNC110 - the agent is another process; the walk begins with it
-            await asyncio.sleep(0.01)
-        with trace:
-            ask = await asked(house)
-            await visitor.api("POST", f"/asks/{ask.number}/answer", {"answer": "blue"})
-            await night
-    return trace
+        await agent.called.wait()
+        trace.listens = True
+        agent.told.set()
+        ask = await asked(house)
+        await visitor.api("POST", f"/asks/{ask.number}/answer", {"answer": "blue"})
+        await night
 
 
 async def entry(folder: Path) -> Trace:
