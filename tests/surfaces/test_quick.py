@@ -31,19 +31,19 @@ def person() -> Iterator[Person]:
         yield someone
 
 
+def loaded_by(person: Person, words: str) -> set[str]:
+    """The packages that a command loads."""
+    asked = [sys.executable, "-c", LOADED.format(words=words)]
+    done = subprocess.run(asked, env=person.environment, capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
 @pytest.mark.parametrize(
     "words",
     ['"status"', '"asks"', '"project"', '"job", "show", "1"', '"pause"', '"say", "x"', '"code", "x", "-p", "none"'],
 )
 def test_a_short_command_loads_only_typer_and_the_standard_library(person: Person, words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED.format(words=words)],
-        env=person.environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    loaded = loaded_by(person, words)
     assert loaded & HEAVY == set()
     assert loaded <= {
         "midwatch",
@@ -54,6 +54,11 @@ def test_a_short_command_loads_only_typer_and_the_standard_library(person: Perso
         "__main__",
         "_distutils_hack",
     } | {name for name in loaded if name.startswith(("_", "sitecustomize"))}
+
+
+def test_stopping_the_server_loads_nothing_of_it() -> None:
+    with a_person() as person:
+        assert loaded_by(person, '"down"') & HEAVY - {"psutil"} == set()
 
 
 @pytest.mark.parametrize(
