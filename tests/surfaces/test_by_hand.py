@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.surfaces.cli.jobs import tmux
 from tests.conftest import missing
 from tests.patience import PATIENCE
 from tests.surfaces.forked import OnTerminal
@@ -180,6 +181,22 @@ def test_attach_shows_log_and_standing_side_by_side_in_tmux(ann: Person) -> None
     finally:
         subprocess.run(["tmux", "kill-server"], check=False, env=ann.environment | place)
         window.ends()
+
+
+def test_a_log_that_is_over_at_once_stays_readable_in_tmux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not shutil.which("tmux"):
+        missing("tmux", "there is no tmux")
+    for name, value in {"TMUX_TMPDIR": str(tmp_path), "TMUX": "", "MIDWATCH_HOME": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tmux, "_ours", lambda *_: "true")
+    try:
+        tmux.make(1, "midwatch-job-1")
+        panes = subprocess.run(
+            ["tmux", "list-panes", "-t", "=midwatch-job-1:"], capture_output=True, text=True, check=True
+        )
+        assert len(panes.stdout.splitlines()) == 2
+    finally:
+        subprocess.run(["tmux", "kill-server"], check=False)
 
 
 def test_without_tmux_attach_says_so_and_follows_the_log(ann: Person) -> None:

@@ -33,10 +33,12 @@ def session(number: int) -> str:
 def make(number: int, name: str) -> None:
     """Create the session without switching to it."""
     log, line = _ours("job", "log", str(number), "-f"), _ours("job", "line", str(number), "-f")
-    _tmux("new-session", "-d", "-s", name, "-e", f"{VARIABLE}={client.home()}", log)
-    # The last output stays readable when the job is over; the person closes the window.
-    _tmux("set-option", "-w", "-t", f"={name}:", "remain-on-exit", "on")
-    _tmux("split-window", "-v", "-l", "3", "-d", "-t", f"={name}:", line)
+    begin = ("new-session", "-d", "-s", name, "-e", f"{VARIABLE}={client.home()}", log)
+    # The last output stays readable when the job is over; the person closes the window. Given with the first command,
+    # because a log that is over would otherwise end the session before the next command reaches it.
+    stay = ("set-option", "-w", "-t", f"={name}:", "remain-on-exit", "on")
+    below = ("split-window", "-v", "-l", "3", "-d", "-t", f"={name}:", line)
+    _tmux(*begin, ";", *stay, ";", *below)
 
 
 def _ours(*words: str) -> str:
