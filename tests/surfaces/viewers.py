@@ -78,12 +78,12 @@ class Viewer(asyncio.Protocol):
         self._wake_up.set()
 
     def _chunk(self) -> bool:
-        size, found, rest = self._raw.partition(b"\r\n")
-        length = int(size, 16) if found else 0
-        if not found or len(rest) < length + 2:
+        begins = self._raw.find(b"\r\n") + 2
+        length = int(self._raw[: begins - 2], 16) if begins > 1 else 0
+        if begins < 2 or len(self._raw) < begins + length + 2:
             return False
-        self._body += rest[:length]
-        self._raw = rest[length + 2 :]
+        self._body += self._raw[begins : begins + length]
+        self._raw = self._raw[begins + length + 2 :]
         self.finished |= length == 0
         return length > 0
 
@@ -110,7 +110,7 @@ class Viewer(asyncio.Protocol):
         """Wait for a condition on what has come."""
         while not condition(self):
             if self._over.is_set():
-                raise AssertionError(f"the stream ended: {self.head} {self.told[-3:]}")
+                raise AssertionError(f"the stream ended: {self.head} {str(self.told[-3:])[:500]}")
             self._wake_up.clear()
             await self._wake_up.wait()
 
