@@ -20,6 +20,8 @@ SCREENS = {
     "codex": (("Trust", "\r"), ("default", "write hello"), ("hello", "\r"), ("Done", "/quit"), ("exit", "\r")),
 }
 DELIVER = "Deliver? [y/N] "
+GAVE_UP = "timed out discarding buffered terminal input"
+"""Codex ends with this where its machine is too busy for its own clock; a person begins again."""
 TABLE = """\
 [agents.{agent}]
 program = "{program}"
@@ -56,18 +58,28 @@ def presses(terminal: Terminal, keys: str, following: str) -> None:
             return
 
 
-def sits(person: Person, agent: str, number: int) -> None:
+def sits(person: Person, agent: str) -> None:
     """Type into the agent's screen until its work is delivered."""
     terminal = Terminal(person, "code", "Say hello", "-p", "repo", "--interactive", "--agent", agent)
+    try:
+        _talks(terminal, SCREENS[agent])
+    except AssertionError as over:
+        if GAVE_UP not in str(over):
+            raise
+        terminal.ends()
+        sits(person, agent)
+    else:
+        assert terminal.ends() == 0
+
+
+def _talks(terminal: Terminal, talk: tuple[tuple[str, str], ...]) -> None:
     terminal.until("leave it running with Ctrl-].")
-    talk = SCREENS[agent]
     for (shown, typed), (following, _) in zip(talk, (*talk[1:], (DELIVER, "")), strict=True):
         terminal.until(shown)
         presses(terminal, typed, following)
     terminal.until(DELIVER)
     terminal.types("y\n")
-    terminal.until(f"midwatch job merge {number}")
-    assert terminal.ends() == 0
+    terminal.until("midwatch job merge ")
 
 
 def test_a_person_types_into_the_real_programs_and_delivers(model: Model) -> None:
@@ -78,7 +90,7 @@ def test_a_person_types_into_the_real_programs_and_delivers(model: Model) -> Non
         person.ups()
         person.adds_repo()
         for number, agent in enumerate(SCREENS, start=1):
-            sits(person, agent, number)
+            sits(person, agent)
             branches = git(person.repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/agent").split()
             assert len(branches) == number
             assert {git(person.repo, "show", f"{branch}:hello.txt") for branch in branches} == {"hello"}
