@@ -137,6 +137,7 @@ async def test_work_may_record_what_follows(office: Office, store: Store) -> Non
         office.engine.perform = perform
     await store.journal.record(scenes.job("job_1"))
     await office.has_done(prepare("job_2"))
+    await office.has_done(prepare("job_1"))  # it began first, and may end last
     assert (len(office.done), sorted(office.seqs)) == (2, [1, 2])
     assert [entry.because for entry in await store.journal.entries()] == [(), (1,)]
 
