@@ -126,6 +126,10 @@ class Watch:
                 return line
         raise AssertionError(f"{words!r} never came:\n" + "\n".join(self.lines))
 
+    def ends(self) -> int:
+        """Wait until it leaves by itself; gives its exit code."""
+        return self._process.wait()
+
 
 def command(words: Sequence[str]) -> list[str]:
     """The command line as a process."""

@@ -12,7 +12,10 @@ from tests.surfaces.doings import COMMAND, PROMPT
 from tests.surfaces.person import Person, a_person
 
 pytestmark = pytest.mark.slow  # a real server, and commands in processes of their own
-LINE = "job 1 Tidy up: waits for approval · 3 requests · 50.3 k tokens · $0.42 of $20 · waits for you: ask 1 until "
+LINE = (
+    "job 1 in repo, Tidy up: waits for approval · "
+    "3 requests · 50.3 k tokens · $0.42 of $20 · waits for you: ask 1 until "
+)
 HELD = [f"    | {piece}" for piece in COMMAND.split("\n")]
 
 

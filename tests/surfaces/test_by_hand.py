@@ -118,7 +118,7 @@ def test_a_log_is_read_on_without_any_server(ann: Person) -> None:
     ann.types("down")
     try:
         assert ann.types("job", "log", "1", "-f").out == (ann.folder / "followed").read_text()
-        assert ann.types("job", "line", "1", "-f").out.startswith("job 1 Tidy up: done (housekeeper, ")
+        assert ann.types("job", "line", "1", "-f").out.startswith("job 1 in repo, Tidy up: done (housekeeper, ")
     finally:
         ann.ups()
 
@@ -173,7 +173,7 @@ def test_attach_shows_log_and_standing_side_by_side_in_tmux(ann: Person) -> None
     place = {"TMUX_TMPDIR": str(ann.folder), "TMUX": ""}
     window = Terminal(ann, "job", "attach", "1", **place)
     try:
-        window.until("job 1 Tidy up: done")
+        window.until("job 1 in repo, Tidy up: done")
         asked = ["tmux", "list-panes", "-t", "=midwatch-job-1:", "-F", "#{pane_start_command}"]
         panes = subprocess.run(asked, capture_output=True, text=True, check=True, env=ann.environment | place).stdout
         assert "job log 1 -f" in panes

@@ -18,7 +18,15 @@ READING = (
     ("replay", "--night", "1"),
     ("settings",),
 )
-LISTS = (("job", "show", "1"), ("job", "list"), ("work",), ("goal",), ("rehearse", "--level", "full"), ("asks",))
+LISTS = (
+    ("job", "show", "1"),
+    ("job", "list"),
+    ("pr",),
+    ("work",),
+    ("goal",),
+    ("rehearse", "--level", "full"),
+    ("asks",),
+)
 WRITING = (
     ("project", "add", "repo", "--name", "again"),
     ("brief", "--file", "orders.toml"),
@@ -84,8 +92,9 @@ class Day:
             self.does("resumed", "resume")
             self.does("answered", "asks", "1", "approve")
             self.does("answered twice", "asks", "1", "reject", expect=3)
-            watch.until("The brief is ready")
+            watch.until("Night 1 is over.")
             self.watched = watch.lines
+            assert watch.ends() == 0, "the night is over, and so is watching it"
 
     def morning(self) -> None:
         person = self.person
@@ -161,7 +170,8 @@ def test_the_names_in_status_json_are_stable(day: Day) -> None:
     status = day.said["asked json"].json
     assert set(status) == STATUS_KEYS
     assert set(status["night"]) == NIGHT_KEYS
-    assert set(status["jobs"][0]) == {"id", "number", "title", "state", "stage", "agent", "isolation", "line"}
+    job = {"id", "number", "project_name", "title", "state", "stage", "agent", "isolation", "line"}
+    assert set(status["jobs"][0]) == job
     assert set(day.said["ended"].json["pull_requests"][0] if day.said["ended"].json["pull_requests"] else {}) <= {
         "number", "title", "branch",
     }  # fmt: skip
@@ -340,3 +350,12 @@ def test_the_same_is_read_without_a_server_and_nothing_can_be_written(day: Day) 
     finally:
         person.types("up", "--detach")
     assert without == with_server
+
+
+def test_lists_name_the_project(day: Day) -> None:
+    """B11 of title 7: with forty jobs a number alone says nothing."""
+    for verb in (("job", "list"), ("pr",)):
+        rows = day.person.types(*verb, "--json").json
+        assert rows, verb
+        assert {row["project_name"] for row in rows} <= set(day.person.types(*verb).out.split()), verb
+        assert not any(row["project_name"].startswith("prj_") for row in rows), verb

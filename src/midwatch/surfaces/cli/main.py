@@ -33,6 +33,7 @@ VERBS = {
     "level": ("night.steering", "Show or set what the night may do without asking."),
     "asks": ("night.asks", "What needs you; answer by number."),
     "job": ("jobs.jobs", "Jobs: list, show, log, diff, open, attach, resume, merge, stop."),
+    "pr": ("jobs.jobs", "Pull requests."),
     "run": ("jobs.jobs", "Runs with their scores."),
     "morning": ("morning.review", "The brief."),
     "review": ("morning.review", "Give your verdicts, by keys or by flags."),

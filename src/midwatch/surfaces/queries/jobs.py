@@ -14,6 +14,7 @@ from midwatch.settings.folder import job_log as log_path
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.job_stories import prompt_of, story_of
 from midwatch.surfaces.queries.logs import read_on
+from midwatch.surfaces.queries.names import project_names
 from midwatch.surfaces.queries.reads import LONGEST_WAIT, Page, PlainText, ReadTable, fields
 from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, SignalRow, StepRow
 from midwatch.views.pages.job_line import JobLine
@@ -34,7 +35,19 @@ Epoch = Annotated[int, Field(ge=0, le=2**31, description="The epoch of the agent
 Wait = Annotated[float, Field(ge=0, description="Seconds to wait for more, if there is none yet.")]
 
 
-class JobWhole(JobRow):
+class JobListed(JobRow):
+    """A job with the name of its project."""
+
+    project_name: str
+
+
+class PullRequestListed(PullRequestRow):
+    """A pull request with the name of its project."""
+
+    project_name: str
+
+
+class JobWhole(JobListed):
     """A job with its line, pull requests, signals, milestones, and its proof in words."""
 
     pull_requests: tuple[PullRequestRow, ...]
@@ -45,9 +58,11 @@ class JobWhole(JobRow):
 
 
 @READS.at("/jobs")
-async def jobs(house: ReadSide, page: Page) -> list[JobRow]:
+async def jobs(house: ReadSide, page: Page) -> list[JobListed]:
     """List the jobs."""
-    return page.of(await house.records.find(JobRow))
+    names = await project_names(house)
+    rows = page.of(await house.records.find(JobRow))
+    return [JobListed(**fields(row), project_name=names[row.project]) for row in rows]
 
 
 @READS.at("/jobs/{name}")
@@ -57,6 +72,7 @@ async def job(house: ReadSide, name: str) -> JobWhole:
     signals = sorted(await house.records.find(SignalRow, job=row.id), key=lambda one: one.number)
     return JobWhole(
         **fields(row),
+        project_name=(await project_names(house))[row.project],
         pull_requests=await house.records.find(PullRequestRow, job=row.id),
         line=(await lines_of(house, [row]))[row.id],
         signals=tuple(signals),
@@ -152,6 +168,8 @@ def _seq(row: ConnectionRow) -> int:
 
 
 @READS.at("/pull_requests")
-async def pull_requests(house: ReadSide, page: Page) -> list[PullRequestRow]:
+async def pull_requests(house: ReadSide, page: Page) -> list[PullRequestListed]:
     """List the pull requests."""
-    return page.of(await house.records.find(PullRequestRow))
+    names = await project_names(house)
+    rows = page.of(await house.records.find(PullRequestRow))
+    return [PullRequestListed(**fields(row), project_name=names[row.project]) for row in rows]

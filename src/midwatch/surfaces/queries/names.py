@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from midwatch.compose.read_side import ReadSide
 from midwatch.journal.entry import Entry
+from midwatch.terms.records import ProjectRow
 from midwatch.views.text.names import Names, named
 
 MOST = 20_000
@@ -33,3 +34,8 @@ class NameBook:
 async def names_of(house: ReadSide, entries: Iterable[Entry]) -> Names:
     """Return names for everything these entries mention."""
     return await NameBook(house).of(entries)
+
+
+async def project_names(house: ReadSide) -> dict[str, str]:
+    """Return the name of every project, removed ones too: their jobs are still listed."""
+    return {row.id: row.name for row in await house.records.find(ProjectRow)}

@@ -3,6 +3,7 @@
 from midwatch.compose.read_side import ReadSide
 from midwatch.surfaces.queries.asks import AskDetails, ask_details
 from midwatch.surfaces.queries.job_lines import lines_of
+from midwatch.surfaces.queries.names import project_names
 from midwatch.surfaces.queries.reads import ReadTable
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
@@ -48,6 +49,7 @@ class JobNow(Term):
 
     id: str
     number: int
+    project_name: str
     title: str
     state: str
     stage: str
@@ -60,6 +62,7 @@ class PullRequestNow(Term):
     """An open pull request."""
 
     number: int
+    project_name: str
     title: str
     branch: str
 
@@ -87,17 +90,17 @@ async def status(house: ReadSide) -> StatusNow:
     last = sessions[-1] if sessions else None
     running = await records.find(JobRow, state=ACTIVE)
     reports = await records.find(ReportRow, session=last.id) if last else ()
-    lines = await lines_of(house, running)
+    lines, names = await lines_of(house, running), await project_names(house)
     return StatusNow(
         now=house.clock.now().isoformat(),
         pages=house.pages,
         seq=await records.head(),
         projects=len(await records.find(ProjectRow, removed=False)),
         night=await _night(house, last) if last else None,
-        jobs=tuple(_job(job, lines[job.id]) for job in running),
+        jobs=tuple(_job(job, names[job.project], lines[job.id]) for job in running),
         asks=tuple(ask_details(ask) for ask in await records.find(AskRow, state=AskState.OPEN)),
         pull_requests=tuple(
-            PullRequestNow(number=pr.number, title=pr.title, branch=pr.branch)
+            PullRequestNow(number=pr.number, project_name=names[pr.project], title=pr.title, branch=pr.branch)
             for pr in await records.find(PullRequestRow, state="open")
         ),
         fuel=fuel_shown(await records.find(FuelRow), house.clock.now()),
@@ -139,10 +142,11 @@ def _spent(spent: Spent, limits: Limits) -> str:
     return f"{money}, {many(spent.tokens)} of {many(limits.tokens)} tokens"
 
 
-def _job(job: JobRow, line: JobLine) -> JobNow:
+def _job(job: JobRow, project: str, line: JobLine) -> JobNow:
     return JobNow(
         id=job.id,
         number=job.number,
+        project_name=project,
         title=job.title,
         state=job.state.value,
         stage=job.stage.value,

@@ -43,7 +43,14 @@ def list_jobs(*, as_json: bool = JSON_FLAG) -> None:
 
     Example: midwatch job list --json
     """
-    columns: Columns = {"#": "number", "state": "state", "stage": "stage", "agent": "agent", "title": "title"}
+    columns: Columns = {
+        "#": "number",
+        "project": "project_name",
+        "state": "state",
+        "stage": "stage",
+        "agent": "agent",
+        "title": "title",
+    }
     show_rows(client.get("/jobs"), "No jobs yet.", columns, as_json=as_json)
 
 
@@ -63,7 +70,7 @@ def show(
     if as_json:
         show_json(row)
         return
-    head(f"Job {row['number']} · {row['title']} · {row['state']} at {row['stage']}")
+    head(f"Job {row['number']} in {row['project_name']} · {row['title']} · {row['state']} at {row['stage']}")
     line(row["line"]["said"])
     if row["why"]:
         line(row["why"])
@@ -235,6 +242,21 @@ def plan(name: str, *, as_json: bool = JSON_FLAG) -> None:
         typer.echo("There is no plan yet.")
 
 
+def pull_requests(*, as_json: bool = JSON_FLAG) -> None:
+    """List the pull requests, the newest last.
+
+    Example: midwatch pr --json
+    """
+    columns: Columns = {
+        "#": "number",
+        "project": "project_name",
+        "state": _standing,
+        "branch": "branch",
+        "title": "title",
+    }
+    show_rows(client.get("/pull_requests"), "No pull requests yet.", columns, as_json=as_json)
+
+
 def run(*, as_json: bool = JSON_FLAG) -> None:
     """List the runs with their scores.
 
@@ -264,4 +286,4 @@ for _name, _verb in (
 ):
     app.command(_name)(_verb)
 
-VERBS = {"job": app, **verbs(run=run)}
+VERBS = {"job": app, **verbs(pr=pull_requests, run=run)}

@@ -31,6 +31,8 @@ NEXT = {
 }
 MOVING = ("job.", "agent.", "model.")
 """Entries after which a job's state or cost may have changed."""
+ENDING = ("session.started", "session.ended", "report.")
+"""Entries after which a night may have begun or be over."""
 
 
 def status(*, as_json: bool = JSON_FLAG) -> None:
@@ -63,7 +65,7 @@ def show_status(now: dict[str, Any]) -> None:
     for fuel in now["fuel"]:
         line(fuel_line(fuel))
     for pr in now["pull_requests"]:
-        typer.echo(good(f"  pull request {pr['number']} ") + pr["title"])
+        typer.echo(good(f"  pull request {pr['number']} ") + f"in {pr['project_name']}: {pr['title']}")
         typer.echo(f"    on {pr['branch']}")
     if now["headline"]:
         line(now["headline"])
@@ -84,7 +86,8 @@ def _show_night(night: dict[str, Any]) -> None:
 def job_line(job: dict[str, Any]) -> str:
     """Describe one job's state in a line; a short mark shows its isolation."""
     walls = [MARKS[job["isolation"]]] if job["isolation"] else []
-    return f"job {job['number']} {job['title']}: {job['line']['said']} ({', '.join([job['agent'], *walls])})"
+    who = ", ".join([job["agent"], *walls])
+    return f"job {job['number']} in {job['project_name']}, {job['title']}: {job['line']['said']} ({who})"
 
 
 def fuel_line(fuel: dict[str, Any]) -> str:
@@ -102,11 +105,13 @@ def silence(ask: dict[str, Any], now: str) -> str:
 
 
 def watch(after: int = typer.Option(-1, help="Begin after this entry; by default with the newest 20.")) -> None:
-    """Follow the night as it happens; leave with Ctrl-C.
+    """Follow the night as it happens, until its brief is ready; leave earlier with Ctrl-C.
 
     Example: midwatch watch
     """
-    seq = after if after >= 0 else max(0, client.get("/status")["seq"] - 20)
+    now = client.get("/status")
+    seq = after if after >= 0 else max(0, now["seq"] - 20)
+    under_way = _night_under_way(now)
     result: dict[str, list[Any]] = {}
     try:
         while True:
@@ -117,10 +122,22 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
                 line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
             if any(entry["kind"].startswith(MOVING) for entry in entries):
                 result = _lines_that_moved(result)
+            if any(entry["kind"].startswith(ENDING) for entry in entries):
+                over, under_way = under_way, _night_under_way(client.get("/status"))
+                if over and not under_way:
+                    typer.echo(wanted(f"Night {over} is over. {NEXT['debrief']}"))
+                    return
             if not here:
                 raise Unavailable("Midwatch is not running: nothing more will come.", hint="midwatch up --detach")
     except KeyboardInterrupt:
         typer.echo("")
+
+
+def _night_under_way(now: dict[str, Any]) -> int:
+    """Return the number of the night that is not over yet; 0 if there is none."""
+    night = now["night"]
+    brief = night is None or now["headline"] or night["state"] not in {"autonomous", "debrief"}
+    return 0 if brief else int(night["number"])
 
 
 def _lines_that_moved(answer: dict[str, list[Any]]) -> dict[str, list[Any]]:
