@@ -23,9 +23,9 @@ pytestmark = pytest.mark.slow
 class Terminal:
     """A real terminal with one of our commands on it."""
 
-    def __init__(self, person: Person, *words: str, **more: str) -> None:
+    def __init__(self, person: Person, *words: str, folder: Path | None = None, **more: str) -> None:
         environment = person.environment | {"TERM": "xterm"} | more
-        self._command = OnTerminal(words, folder=person.folder, environment=environment)
+        self._command = OnTerminal(words, folder=folder or person.folder, environment=environment)
         self._screen = self._command.screen
         self.shown = b""
 

@@ -91,10 +91,17 @@ def test_left_in_the_middle_the_work_is_kept_and_goes_on_at_the_next_start() -> 
         adds_up(person)
 
 
-def test_a_person_who_reads_along_is_shown_the_plan_and_asked_for_it() -> None:
+def test_a_person_in_an_unknown_repository_may_add_it_is_shown_the_plan_and_asked_for_it() -> None:
     with a_person() as person:
-        person.adds_repo()
-        terminal = Terminal(person, "code", "Tidy up", "--project", "repo", "--follow")
+        sample_repository(person.repo)
+        refused = Terminal(person, "code", "Tidy up", folder=person.repo)
+        refused.until("repo is not a project yet. Add ")
+        refused.types("n\n")
+        refused.until("repo was not added, and nothing was started.")
+        assert refused.ends() == 2
+        terminal = Terminal(person, "code", "Tidy up", "--check", CHECK, "--follow", folder=person.repo / "sample")
+        terminal.until("repo is not a project yet. Add ")
+        terminal.types("y\n")
         assert "you are shown its plan first" in terminal.until("Job 1 in repo")
         shown = terminal.until("or Enter for later: ")
         assert "[a]pprove" in shown
@@ -138,7 +145,7 @@ def test_what_cannot_be_is_one_sentence_with_what_to_do() -> None:
         person.adds_repo()
         for words, code, said in (
             (("Tidy", "--project", "nowhere"), 2, "There is no project 'nowhere'."),
-            (("Tidy",), 2, "No project is named, and no known repository is in this folder."),
+            (("Tidy",), 2, "No project is named, and this folder is in no git repository."),
             (("  ", "--project", "repo"), 2, "The sentence is empty."),
             (("Tidy", "--project", "repo", "--agent", "nobody"), 2, "There is no agent 'nobody' here."),
             (("Tidy", "--project", "repo", "--interactive"), 2, "An interactive job needs a terminal."),

@@ -82,15 +82,28 @@ def _with_server(work: Callable[[], int], *, alone: bool) -> int | None:
 
 
 def _here() -> str:
-    """Find the project whose repository this folder is in."""
+    """Find the project whose repository this folder is in, or offer to add it."""
     here = Path.cwd().resolve()
     rows = [row for row in client.get("/projects") if here.is_relative_to(Path(row["path"]).resolve())]
-    if not rows:
+    return str(max(rows, key=lambda row: len(row["path"]))["id"]) if rows else _added(here)
+
+
+def _added(here: Path) -> str:
+    """Add the repository that this folder is in, if the person at the terminal wants that."""
+    repository = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
+    if repository is None:
         raise Misuse(
-            "No project is named, and no known repository is in this folder.",
-            hint="Name one with --project, or add this one: midwatch project add .",
+            "No project is named, and this folder is in no git repository.",
+            hint="Name a project with --project, or go to a repository.",
         )
-    return str(max(rows, key=lambda row: len(row["path"]))["id"])
+    hint = "Name a project with --project, or add this one: midwatch project add ."
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Misuse(f"{repository.name} is not a project yet.", hint=hint)
+    if not typer.confirm(f"{repository.name} is not a project yet. Add {repository}?"):
+        raise Misuse(f"{repository.name} was not added, and nothing was started.", hint=hint)
+    row = client.send("POST", "/projects", {"path": str(repository)})
+    typer.echo(f"Added project {row['name']} (branch {row['branch']}).")
+    return str(row["id"])
 
 
 def _tell_begun(begun: dict[str, Any], *, alone: bool, follow: bool, as_json: bool) -> None:
