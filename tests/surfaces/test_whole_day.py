@@ -345,6 +345,7 @@ def test_the_same_is_read_without_a_server_and_nothing_can_be_written(day: Day) 
         for words in WRITING:
             said = person.types(*words, expect=5)
             assert said.err == "midwatch: Midwatch is not running.\n  Start it: midwatch up --detach\n", words
+        assert person.types("status").out.startswith("Midwatch is not running. Start it: midwatch up --detach\n")
         followed = person.types("watch", "--after", "0", expect=5)
         assert "nothing more will come" in followed.err
     finally:

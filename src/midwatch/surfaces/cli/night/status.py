@@ -44,6 +44,9 @@ def status(*, as_json: bool = JSON_FLAG) -> None:
     if as_json:
         show_json(now)
         return
+    if not client.server_answers():
+        waits = f", so night {now['night']['number']} waits" if _night_under_way(now) else ""
+        typer.echo(wanted(f"Midwatch is not running{waits}. Start it: midwatch up --detach"))
     show_status(now)
 
 
