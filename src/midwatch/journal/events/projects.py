@@ -27,6 +27,7 @@ class ProjectChanged(Happening):
     priority: int | None = None
     flags: tuple[Flag, ...] | None = None
     forge: str | None = None
+    do_not_touch: tuple[str, ...] | None = None
 
 
 class ProjectRemoved(Happening):

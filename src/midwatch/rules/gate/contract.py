@@ -16,6 +16,7 @@ from midwatch.terms.contract import (
 from midwatch.terms.jobs import CheckSource, Plan
 from midwatch.terms.money import micros, some
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.trust import Authority
 
 NEVER = ("prod_deploy", "external_email")
 WRITE = "repo_write_pr"
@@ -121,6 +122,14 @@ def part_of(contract: RunContract, project: str) -> RunContract:
     return contract.model_copy(
         update={**own, "work_item_links": (part.work_item,), "parts": (), "constraints": constraints}
     )
+
+
+def authority_of(contract: RunContract | None) -> Authority:
+    """Return the authority a run begins with, within what its contract admits; without a contract it only suggests."""
+    if contract is None:
+        return Authority.SUGGEST
+    policy = contract.authority_policy
+    return min(policy.start_level, policy.max_level_this_run, key=lambda one: one.rank)
 
 
 MOST_NAMED = 10
