@@ -109,13 +109,15 @@ class SettingsDiscarded(Happening):
 
 
 class LevelChanged(Happening):
-    """The person changed the standing level."""
+    """The person changed the standing level, or with `session` the level of that night only: signed orders do."""
 
     kind: Literal["level.changed"] = "level.changed"
     level: Level
     previous: Level
     forced: bool = False
     reason: str = ""
+    session: str = ""
+    """The night it is for; then `previous` is the standing level, which stays."""
 
 
 ProjectEvent = (

@@ -77,6 +77,7 @@ class World:
         if not proposal.target:
             return True
         places = {item["work_item"]: item["project"] for item in self.session.items}
+        rows: tuple[JobRow | AskRow | SignalRow | PullRequestRow, ...]
         rows = (*self.jobs, *self.asks, *self.answered, *self.questions, *self.pull_requests)
         places |= {row.id: row.project for row in rows}
         if proposal.target not in places:

@@ -21,8 +21,9 @@ def upgrade() -> None:
     op.add_column("jobs", sa.Column("tainted", sa.Boolean(), nullable=False, server_default=sa.false()))
     connection = op.get_bind()
     journal = sa.table("journal", sa.column("key"))
-    named = [sa.column(name) for name in ("id", "number", "retry_of")]
-    jobs = sa.table("jobs", *named, sa.column("tainted", sa.Boolean()))
+    jobs = sa.table(
+        "jobs", sa.column("id"), sa.column("number"), sa.column("retry_of"), sa.column("tainted", sa.Boolean())
+    )
     keys = connection.execute(sa.select(journal.c.key).where(journal.c.key.startswith(MARK, autoescape=True)))
     tainted = {key.removeprefix(MARK) for (key,) in keys}
     for name, former in connection.execute(sa.select(jobs.c.id, jobs.c.retry_of).order_by(jobs.c.number)).all():
