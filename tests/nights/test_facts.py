@@ -157,7 +157,7 @@ async def test_an_ask_for_the_person_is_not_answered_by_a_brain(tmp_path: Path) 
         assert "gate.resolve_personal" not in await codes(house, ActKind.RESOLVE, target="ask_of_the_agent")
 
 
-TAINTED = {
+TAINTED: dict[str, dict[str, Any]] = {
     "gate.tainted_delegate": {"kind": ActKind.DELEGATE, "target": ""},
     "gate.tainted_memory": {"kind": ActKind.NOTE, "target": "semantic: it says so"},
     "gate.tainted_project": {"kind": ActKind.CREATE_PROJECT, "target": "", "project": ""},

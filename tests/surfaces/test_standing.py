@@ -21,3 +21,21 @@ def test_protected_paths_and_the_standing_level_are_on_every_sheet() -> None:
         assert "This night runs at full; the standing level is observe." in told
         person.types("project", "change", "repo", "--protect-path", "")
         assert person.types("project", "show", "repo", "--json").json["do_not_touch"] == []
+
+
+def test_settings_that_have_no_effect_yet_are_listed_only_on_request() -> None:
+    """O13: they stay valid, one that a person set is shown, and the one that never worked is gone."""
+    with a_person() as person:
+        usual = {row["key"]: row for row in person.types("settings", "--json").json}
+        every = {row["key"]: row for row in person.types("settings", "--all", "--json").json}
+        hidden = every.keys() - usual.keys()
+        assert len(hidden) == 29
+        assert all(every[key]["description"].endswith("Has no effect yet.") for key in hidden)
+        assert "brain.model" in hidden
+        assert "no effect yet" not in person.types("settings").out
+        assert "Has no effect yet." in person.types("settings", "brain.model").out
+        person.types("settings", "propose", "brain.model=other")
+        person.types("settings", "apply", "1")
+        assert "brain.model = other" in person.types("settings").out
+        refused = person.types("settings", "propose", "jobs.max_per_project=2", expect=2)
+        assert "There is no setting 'jobs.max_per_project'." in refused.err

@@ -10,7 +10,7 @@ from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, S
 from midwatch.night.commands.job_start import start_events
 from midwatch.night.context import Night
 from midwatch.night.jobs.resume import resume_stage, take_up
-from midwatch.night.notify.notice import notice
+from midwatch.night.notify.notice import cut, notice
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
 from midwatch.ports.clock import Ids
@@ -211,7 +211,8 @@ async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event
     )
     due = deadline_at(now, asks.question_minutes or None)
     opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
-    return [opened], opened.ask
+    asked = notice(night.ids, act.session, tier_of(NoticeKind.NEEDS_INPUT), cut(draft.question), subject=opened.ask)
+    return [opened, asked], opened.ask
 
 
 async def _update_work(_: Night, __: World, act: ActRow) -> tuple[list[Event], str]:

@@ -10,6 +10,7 @@ from midwatch.evening import sign_orders
 from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.people.asks import approved_at_once, silence_in_words, what_silence_means
+from midwatch.settings import gate_limits
 from midwatch.surfaces.queries import channels, preflights
 from midwatch.terms.acts import LEVEL_MEANS, MATRIX
 from midwatch.terms.asks import AskKind, AskState
@@ -113,7 +114,7 @@ async def _facts(
         plan_minutes=0 if approved_at_once(silence, orders.level) else settings.asks.approve_plan_minutes,
         files_per_job=settings.execution.max_files_changed,
         lines_per_job=settings.execution.max_diff_lines,
-        jobs_per_project=settings.jobs.max_per_project,
+        jobs_per_project=gate_limits(settings).jobs_per_project,
         round_minutes=settings.rounds.interval_seconds / 60,
         idle_minutes=settings.autonomous.idle_timeout_minutes,
         isolation=walls,
