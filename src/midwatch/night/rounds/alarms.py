@@ -72,11 +72,13 @@ async def _jobs(records: Records, world: World) -> list[Alarm]:
     """Find the jobs of this night that have used most of a budget of their own."""
     mine = [job for job in world.jobs if not job.state.over]
     runs = {run.id: run for run in await records.find(RunRow, id=tuple(job.run for job in mine))} if mine else {}
-    percent = world.settings.limits.alert_percent
+    percent, night = world.settings.limits.alert_percent, world.budgets()
+    of_night = {"money": night.usd_micros.limit, "tokens": night.tokens.limit, "time": night.seconds.limit}
     found: list[Alarm] = []
     for job in mine:
         for what, (budget, said) in _budgets(world, job, part_of(runs[job.run].contract, job.project).constraints):
-            if budget.limit and budget.taken * 100 >= percent * budget.limit:
+            own = budget.limit and budget.limit < (of_night[what] or 0)  # else the night's alert says the same
+            if own and budget.taken * 100 >= percent * (budget.limit or 0):
                 trigger = f"{percent} % of the {what} of job {job.number}"
                 text = f"Job {job.number} ({job.title}) has used {percent} % of its {what}: {said}."
                 found.append(Alarm(NoticeKind.CHECK_IN_ALERT, trigger, text))
