@@ -179,7 +179,7 @@ def verbs() -> str:
 
 
 def settings() -> str:
-    """Every setting with its default."""
+    """Every setting that has an effect, with its default."""
 
     def default(key: str) -> str:
         value = KEYS[key].default
@@ -187,7 +187,7 @@ def settings() -> str:
 
     return table(
         ("setting", "default", "what it does"),
-        ((f"`{key}`", default(key), KEYS[key].description.replace("|", "\\|")) for key in KEYS),
+        ((f"`{key}`", default(key), KEYS[key].description.replace("|", "\\|")) for key in KEYS if not KEYS[key].waits),
     )
 
 

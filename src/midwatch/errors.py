@@ -110,6 +110,12 @@ class Stale(Refused):
     status = 409
 
 
+class Unsafe(Refused):
+    """The work would do harm: it reveals a secret, or holds paths and files that attack whoever checks it out."""
+
+    code = "M204"
+
+
 class Exhausted(MidwatchError):
     """A budget, a time limit or the available space is used up."""
 

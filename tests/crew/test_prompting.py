@@ -109,7 +109,7 @@ def test_a_changed_template_has_a_new_version() -> None:
 def test_a_prompt_names_its_templates_and_its_digest() -> None:
     prompt = build_prompt(FULL)
     assert prompt.template == "plan"
-    assert prompt.version == "plan 2, context 7, limits 2, telling 4, ending 4"
+    assert prompt.version == "plan 2, context 8, limits 2, telling 4, ending 4"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
     assert build_prompt(TaskFacts(Errand.EXECUTE)).template == "resume"

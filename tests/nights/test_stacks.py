@@ -9,6 +9,7 @@ import pytest
 
 from midwatch.errors import Refused, Stale, Unavailable
 from midwatch.journal.events.jobs import PullRequestMerged
+from midwatch.journal.events.projects import WorkChanged
 from midwatch.morning import build_stack, merge_stack
 from midwatch.ports.workspace import ProofRequest
 from midwatch.store.rebuild import audit
@@ -16,7 +17,16 @@ from midwatch.surfaces.queries.audit import violations
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.jobs import Proof
 from midwatch.terms.projects import WorkStatus
-from midwatch.terms.records import InvocationRow, OutcomeRow, PullRequestRow, ReportRow, StackRow, TimerRow, WorkRow
+from midwatch.terms.records import (
+    InvocationRow,
+    OutcomeRow,
+    PullRequestRow,
+    ReportRow,
+    SessionRow,
+    StackRow,
+    TimerRow,
+    WorkRow,
+)
 from midwatch.terms.stack import LeftOutWhy, StackState, StackVerdict
 from tests.nights.house import TestHouse, git
 from tests.nights.scripted import write
@@ -133,6 +143,19 @@ async def test_the_same_change_twice_is_no_conflict(tmp_path: Path) -> None:
         assert (len(row.order), row.verdict) == (2, StackVerdict.GREEN)
         await merge_stack.take(house.house.morning, row.id, by="ann")
         assert "line one" in (source / "a.txt").read_text()
+
+
+async def test_priority_one_comes_first_where_only_one_of_two_goes(tmp_path: Path) -> None:
+    """Priority 1 is the most pressing: the larger of two branches that clash is taken for it."""
+    edits = {name: EIGHT[name] for name in ("Alpha", "Beta", "Remove")}
+    async with a_dawn_of(tmp_path, edits) as (house, _):
+        night = (await house.house.records.find(SessionRow))[-1]
+        pressing = WorkChanged(item=night.items[1]["work_item"], priority=1)
+        await house.house.journal.record(pressing)
+        await ends(house)
+        row = await the_stack(house)
+        assert [step.number for step in row.order] == [2, 3]
+        assert [one.number for one in row.left_out] == [1]
 
 
 async def test_three_that_break_the_checks_only_together_lose_one(tmp_path: Path) -> None:

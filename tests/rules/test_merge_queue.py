@@ -18,7 +18,7 @@ def nights(draw: st.DrawFn, most: int = EXACT_UPTO) -> tuple[tuple[Branch, ...],
     branches = tuple(
         Branch(
             id=name,
-            priority=draw(st.integers(0, 2)),
+            priority=draw(st.integers(1, 3)),
             proved=draw(st.booleans()),
             size=draw(st.integers(0, 3)),
             opened=place,
@@ -93,14 +93,14 @@ def test_at_equal_size_the_pressing_then_the_proved_the_small_and_the_old_are_ta
     def kept(better: Branch, worse: Branch) -> bool:
         return choose((worse, better), (Clash(frozenset({"better", "worse"})),)) == ("better",)
 
-    assert kept(Branch("better", priority=5, size=900, opened=2), Branch("worse", priority=1, proved=True, opened=1))
+    assert kept(Branch("better", priority=1, size=900, opened=2), Branch("worse", priority=5, proved=True, opened=1))
     assert kept(Branch("better", proved=True, size=900, opened=2), Branch("worse", opened=1))
     assert kept(Branch("better", size=1, opened=2), Branch("worse", size=2, opened=1))
     assert kept(Branch("better", opened=1), Branch("worse", opened=2))
 
 
 def test_one_that_clashes_with_two_gives_way_though_it_is_the_best() -> None:
-    branches = (Branch("best", priority=9), Branch("a"), Branch("b"))
+    branches = (Branch("best", priority=1), Branch("a"), Branch("b"))
     clashes = (Clash(frozenset({"best", "a"})), Clash(frozenset({"best", "b"})))
     assert choose(branches, clashes) == ("a", "b")
     assert reason(branches[0], ("a", "b"), clashes) == clashes[0]

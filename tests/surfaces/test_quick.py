@@ -74,7 +74,7 @@ def test_stopping_the_server_loads_nothing_of_it() -> None:
             },
         ),
         ("midwatch settings p", {"propose", "proposals"}),
-        ("midwatch project add --p", {"--purpose"}),
+        ("midwatch project add --pu", {"--purpose"}),
     ],
 )
 def test_the_shell_completes_verbs_and_what_follows_them(typed: str, offered: set[str]) -> None:

@@ -178,7 +178,7 @@ async def test_only_an_owner_changes_the_level(tmp_path: Path) -> None:
         assert "needs 12 valid rounds" in text
         assert 'id="level-reason-wrong"' in text
         text = await browser.post("/tonight/level", level="full", reason="I know this house")
-        assert "Current level: full" in text
+        assert "Standing level: full" in text
         assert await by_day.current_level(browser.at.house.records, browser.at.house.loaded.settings) is Level.FULL
 
 
@@ -387,3 +387,27 @@ async def test_nothing_a_person_writes_runs_or_hides(tmp_path: Path) -> None:
         sheet = text[text.index('id="tonight-body"') :]
         assert "\u202e" not in re.sub(r'value="[^"]*"|<textarea.*?</textarea>', "", sheet, flags=re.DOTALL)
         assert not re.search(r"\sstyle=|\son\w+=", sheet)
+
+
+async def test_what_a_project_protects_is_changed_on_its_card_and_stands_on_the_sheet(tmp_path: Path) -> None:
+    """A6: every night's sheet shows it, beside what the orders of tonight add."""
+    async with with_a_draft(tmp_path, do_not_touch=("docs/**",)) as browser:
+        given = {"purpose": "", "checks": "", "priority": "3"}
+        await browser.post("/tonight/projects/sample", **given, do_not_touch="migrations/**\nsecrets/")
+        text = await browser.get()
+        assert "Touch migrations/**, secrets/ in sample." in text
+        assert "in sample: <code>migrations/**</code>, <code>secrets/</code>" in text
+        assert "Do not touch, on any night" in text
+        refused = await browser.post("/tonight/projects/sample", **given, do_not_touch="!", status=400)
+        assert 'class="wrong"' in refused
+
+
+async def test_the_level_of_a_night_is_told_apart_from_the_standing_one(tmp_path: Path) -> None:
+    """RULES 1, A6."""
+    async with with_a_draft(tmp_path, level=Level.FULL) as browser:
+        text = await browser.get()
+        assert "The level full is for this night only; the standing level stays observe. It counts as forced" in text
+        await sign_orders.start(browser.at.house.evening, by="ann")
+        text = await browser.get()
+        assert "Standing level: observe" in text
+        assert "This night runs at full." in text

@@ -9,18 +9,17 @@ from hypothesis import strategies as st
 
 from midwatch.evening.orders_file import read_orders
 from midwatch.rules.gate.levels import effective_level
-from midwatch.rules.gate.matrix import MATRIX
 from midwatch.rules.paths import pattern_fault
 from midwatch.rules.people.asks import approved_at_once, what_silence_means
-from midwatch.terms.acts import ActKind
+from midwatch.terms.acts import LEVEL_MEANS, MATRIX, ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.money import dollars, micros
 from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Flag
-from midwatch.terms.trust import LEVEL_MEANS, GateOutcome, Isolation, Level
+from midwatch.terms.trust import GateOutcome, Isolation, Level
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.orders_text import orders_text
-from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span
+from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span, tonight_only
 from midwatch.views.pages.tonight import DOING, silence_on_plans, will_not, worth_knowing
 
 ORDERS = Orders(goals=("Tidy",), work=(OrderedWork(project="shop", title="Tidy up"),))
@@ -73,10 +72,27 @@ def test_merging_is_a_persons_act_at_every_level(level: Level) -> None:
 
 @pytest.mark.parametrize("level", Level)
 def test_what_a_level_means_agrees_with_the_table(level: Level) -> None:
+    """O4: each act is in the sentence of its own outcome, and in no other."""
     means = LEVEL_MEANS[level]
+    said = {
+        GateOutcome.EXECUTE: " by itself.",
+        GateOutcome.EXECUTE_AND_TELL: ", and tells you.",
+        GateOutcome.ASK_FIRST: " only after you said yes.",
+    }
+    words = {
+        ActKind.START: "starts ordered work",
+        ActKind.RESTART: "restarts jobs",
+        ActKind.STOP: "stops jobs",
+        ActKind.RESOLVE: "answers the questions of jobs",
+        ActKind.UPDATE_WORK_ITEM: "moves work items",
+    }
+    sentences = [f"{one}." for one in means.split(".")]
+    for kind, phrase in words.items():
+        outcome = MATRIX[kind, level]
+        holding = [one for one in sentences if f" {phrase}" in one]
+        assert bool(holding) == (outcome in said), kind
+        assert all(one.endswith(said[outcome]) for one in holding), kind
     assert ("starts nothing" in means) == (MATRIX[ActKind.START, level] is GateOutcome.SAY_ONLY)
-    assert ("asks before it stops or restarts" in means) == (MATRIX[ActKind.STOP, level] is GateOutcome.ASK_FIRST)
-    assert ("reports when it stops" in means) == (MATRIX[ActKind.STOP, level] is GateOutcome.EXECUTE_AND_TELL)
     silence = what_silence_means(AskKind.APPROVE_PLAN, level, inside_scopes=True)
     assert ("do not wait" in means) == approved_at_once(silence, level)
 
@@ -126,7 +142,7 @@ def test_everything_worth_reading_first_is_said() -> None:
     )
     assert worth_knowing(seen) == (
         "Night 3 is not reviewed yet; signing closes its review.",
-        "The level rises from observe to cautious by your signature.",
+        tonight_only("cautious", "observe"),
         "shop has 2 uncommitted files; the night will not see them.",
         "bare has no checks, as you chose; nothing will verify its work.",
         "Checks run as programs of yours on this machine; nothing isolates them.",
@@ -230,3 +246,16 @@ orders_given = st.builds(
 @given(orders_given)
 def test_orders_written_as_text_are_read_back_the_same(orders: Orders) -> None:
     assert read_orders(orders_text(orders)) == orders
+
+
+def test_a_level_is_for_one_night_and_more_than_was_earned_counts_as_forced() -> None:
+    """RULES 1."""
+    stays = "The level full is for this night only; the standing level stays cautious."
+    assert tonight_only("full", "cautious") == f"{stays} It counts as forced: it was not earned."
+    assert tonight_only("observe", "full").endswith("the standing level stays full.")
+    assert not any("this night only" in one for one in worth_knowing(facts()))
+
+
+def test_protected_paths_of_a_project_are_among_what_will_not_happen() -> None:
+    seen = facts(projects=(ProjectSeen(name="shop", do_not_touch=("migrations/**",)),))
+    assert "Touch migrations/** in shop." in will_not(seen)

@@ -10,13 +10,15 @@ from midwatch.evening.roles import Evening
 from midwatch.journal.events import projects as ev
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.discovery import FOUND, NONE
-from midwatch.rules.gate.levels import Price, TrackRecord, may_set
+from midwatch.rules.gate.levels import Price, TrackRecord, high_severity, may_set
+from midwatch.rules.paths import require_patterns
 from midwatch.settings import Settings, check_changes, refuse_foreign
 from midwatch.terms import records as rec
-from midwatch.terms.projects import Flag, Horizon, Project, WorkStatus, name_of
-from midwatch.terms.report import FlagKind
+from midwatch.terms.projects import Flag, Horizon, Project, SessionState, WorkStatus, name_of
 from midwatch.terms.trust import Level
 
+OVER = frozenset({SessionState.DEBRIEF, SessionState.ENDED})
+"""The states of a night that is over."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -30,6 +32,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     checks: tuple[str, ...] = (),
     setup: str = "",
     forge: str = "",
+    do_not_touch: tuple[str, ...] = (),
 ) -> rec.ProjectRow:
     """Add a repository as a project; without a forge, its address decides."""
     facts = await evening.inspector.inspect(path)
@@ -48,6 +51,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
         checks=_named_checks(checks),
         setup=_one_line(setup),
         forge=forge,
+        do_not_touch=_patterns(do_not_touch),
     )
     await evening.journal.record(ev.ProjectAdded(project=project), actor=by)
     return await evening.records.get(rec.ProjectRow, project.id)
@@ -63,14 +67,22 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     setup: str | None = None,
     priority: int | None = None,
     forge: str | None = None,
+    do_not_touch: tuple[str, ...] | None = None,
 ) -> rec.ProjectRow:
     """Change what was given; an empty setup removes it, an empty forge lets the address decide."""
     row = await evening.records.get(rec.ProjectRow, name)
     refuse_foreign(evening.loaded().settings, forge or "", row.path)
     command = None if setup is None else _one_line(setup)
     named = None if checks is None else _named_checks(checks)
+    protected = None if do_not_touch is None else _patterns(do_not_touch)
     changed = ev.ProjectChanged(
-        project=row.id, purpose=purpose, checks=named, priority=priority, setup=command, forge=forge
+        project=row.id,
+        purpose=purpose,
+        checks=named,
+        priority=priority,
+        setup=command,
+        forge=forge,
+        do_not_touch=protected,
     )
     await evening.journal.record(changed, actor=by)
     return await evening.records.get(rec.ProjectRow, row.id)
@@ -83,6 +95,13 @@ def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:
     if alone and len(named) > 1:
         raise Misuse(f"Use {min(alone)!r} without other checks.", hint="Give commands, or only that word: --check none")
     return () if named == (FOUND,) else named
+
+
+def _patterns(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the protected paths, each once; what no rule can read is refused."""
+    named = tuple(dict.fromkeys(path.strip() for path in paths if path.strip()))
+    require_patterns(named)
+    return named
 
 
 def _one_line(setup: str) -> str:
@@ -191,38 +210,62 @@ async def _open_proposal(evening: Evening, name: str) -> rec.SettingsRow:
 
 
 async def current_level(records: Records, settings: Settings) -> Level:
-    """Return the level in force; until one is set, the settings' level."""
+    """Return the standing level; until one is set, the settings' level."""
     standing = await records.find(rec.StandingRow)
     return standing[0].level if standing else settings.gate.level
 
 
+async def tonight_level(records: Records) -> Level | None:
+    """Return the level of the night that runs; its orders may have set another than the standing one."""
+    nights = await records.find(rec.SessionRow, ad_hoc=False, state=SessionState.AUTONOMOUS)
+    return nights[-1].level if nights else None
+
+
 async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
-    """Set the level; a higher one needs the required track record, or a reason to override it."""
+    """Set the standing level; a higher one needs the required track record, or a reason to override it.
+
+    A night whose orders set more than that can always be lowered: then the standing level stays.
+    """
     current = await current_level(evening.records, evening.loaded().settings)
     gate = evening.loaded().settings.gate
     price = Price(rounds_at_observe=gate.rounds_at_observe, nights_per_step=gate.clean_nights_per_step)
     record = await track_record(evening.records)
     verdict = may_set(current, wanted, record, price=price, forced_because=reason if forced else "")
-    if not verdict.allowed:
-        raise Refused(
-            verdict.reasons[0].text,
-            hint=f"Override it with a reason: midwatch level {wanted.value} --force --reason '...'",
-            because=tuple(one.text for one in verdict.reasons),
-        )
     changed = ev.LevelChanged(level=wanted, previous=current, forced=verdict.forced, reason=reason)
+    if not verdict.allowed:
+        nights = await evening.records.find(rec.SessionRow, ad_hoc=False, state=SessionState.AUTONOMOUS)
+        above = [night for night in nights if night.level.rank > wanted.rank]
+        if not above:
+            raise Refused(
+                verdict.reasons[0].text,
+                hint=f"Override it with a reason: midwatch level {wanted.value} --force --reason '...'",
+                because=tuple(one.text for one in verdict.reasons),
+            )
+        changed = changed.model_copy(update={"session": above[-1].id})
     await evening.journal.record(changed, actor=by)
     return wanted
 
 
 async def track_record(records: Records) -> TrackRecord:
-    """Count the rounds and nights that the rule for levels asks for."""
-    sessions = await records.find(rec.SessionRow, ad_hoc=False)
-    observed = {row.id for row in sessions if row.level is Level.OBSERVE}
+    """Count the rounds at observe and the clean nights since the standing level last changed (SPEC 9)."""
+    standing = await records.find(rec.StandingRow)
+    nights = [row for row in await records.find(rec.SessionRow, ad_hoc=False) if row.started_at]
+    if standing:
+        nights = [row for row in nights if row.started_at and row.started_at >= standing[0].since]
+    observed = {row.id for row in nights if row.level is Level.OBSERVE}
     rounds = [row for row in await records.find(rec.RoundRow, state="ended") if row.session in observed]
     clean = 0
-    for session in reversed([row for row in sessions if row.started_at]):
-        flags = [flag for row in await records.find(rec.EvaluationRow, session=session.id) for flag in row.flags]
-        if FlagKind.UNSAFE.value in flags:
+    for night in reversed([row for row in nights if row.state in OVER]):
+        if await _flagged(records, night):
             break
         clean += 1
     return TrackRecord(valid_rounds=sum(not row.error for row in rounds), clean_nights=clean)
+
+
+async def _flagged(records: Records, night: rec.SessionRow) -> bool:
+    """Whether the review of a night reports something of high severity."""
+    for row in await records.find(rec.EvaluationRow, session=night.id):
+        strengths = [claim.strength for claim in await records.find(rec.ClaimRow, run=row.run)] if row.flags else []
+        if high_severity(row.flags, strengths):
+            return True
+    return False

@@ -22,6 +22,7 @@ from midwatch.terms.orders import Orders
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow, WorkRow
+from midwatch.terms.trust import Level
 
 LONGEST_TITLE = 300
 Part = Literal["goals", "work", "until", "day"]
@@ -120,11 +121,20 @@ async def _events(
         ),
         *added,
         ev.OrdersSigned(session=session.id, orders_hash=signed, by=by, preflight=known[-1].id if known else ""),
-        LevelChanged(level=orders.level, previous=before, forced=True, reason="signed orders"),
+        *_for_this_night(session.id, orders, before),
         ev.SessionStarted(
             session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories
         ),
     ]
+
+
+def _for_this_night(session: str, orders: Orders, standing: Level) -> tuple[Event, ...]:
+    """Record a level that differs from the standing one: it is for this night, and a higher one counts as forced."""
+    if orders.level is standing:
+        return ()
+    raised = orders.level.rank > standing.rank
+    reason = "signed orders"
+    return (LevelChanged(level=orders.level, previous=standing, forced=raised, reason=reason, session=session),)
 
 
 async def _items(

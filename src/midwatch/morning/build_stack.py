@@ -19,6 +19,8 @@ from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, Sta
 
 GRACE = timedelta(minutes=2)
 """The worker that builds a stack ends it itself; if the worker is gone, a timer ends it so much later."""
+UNKNOWN = 3
+"""The priority of work that is no longer recorded: that of work for which none was given."""
 VERDICTS = {"green": StackVerdict.GREEN, "still_red": StackVerdict.STILL_RED}
 
 
@@ -95,7 +97,7 @@ async def offers(morning: Morning, project: ProjectRow, session: str) -> tuple[O
     items = await morning.records.find(WorkRow, id=tuple(job.work_item for job in jobs.values()))
     priority = {item.id: item.priority for item in items}
     return tuple(
-        Offered(row, jobs[row.job], priority.get(jobs[row.job].work_item, 0)) for row in opened if row.job in jobs
+        Offered(row, jobs[row.job], priority.get(jobs[row.job].work_item, UNKNOWN)) for row in opened if row.job in jobs
     )
 
 

@@ -19,6 +19,7 @@ from midwatch.night.delivery import sibling_updates
 from midwatch.night.jobs import attempt, planning
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
+from midwatch.night.rounds import acts
 from midwatch.ports.journal import Journal
 from midwatch.ports.preflight import PreflightRunner
 from midwatch.terms.jobs import Stage
@@ -128,6 +129,7 @@ class Performer:
                 await self._mornings[name](night.journal, subject)
                 if name == "close":
                     await sibling_updates.retell(night, subject)
+                    await acts.restart_stopped(night, subject)
 
     async def _job(self, night: Night, name: str, args: dict[str, str]) -> None:
         if name == "stage":

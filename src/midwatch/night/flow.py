@@ -7,7 +7,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events import session as ev
 from midwatch.night.context import Night
 from midwatch.night.notify.notice import notice
-from midwatch.night.rounds import acts, check_ins
+from midwatch.night.rounds import acts, alarms, check_ins
 from midwatch.night.rounds.world import World, look
 from midwatch.rules.budget.limits import Pace, next_round_after
 from midwatch.rules.gate import council
@@ -114,6 +114,7 @@ async def _finish(night: Night, session_id: str, plan: ev.RoundPlanned) -> None:
     ended = ev.RoundEnded(session=session_id, number=plan.number, next_at=next_at)
     events = (
         *await check_ins.check_in(night.ids, night.records, world),
+        *await alarms.alarms(night.ids, night.records, world),
         ended,
         *check_ins.debrief_if_over(night.ids, world),
     )

@@ -102,7 +102,7 @@ class TaskFacts:
     failure: str = ""
     """What the checks printed, for a repair."""
     own: str = ""
-    """The brain's own prompt: it replaces the body, never the limits (O7)."""
+    """The brain's own prompt (O7). It replaces the body, never the limits, the person's words or the plan."""
     telling: str = ""
     """The folder for the agent's signals to Midwatch; empty if it has none."""
     turns: bool = True

@@ -25,7 +25,6 @@ def gate_limits(settings: Settings) -> GateLimits:
         same_project=timedelta(minutes=gate.same_project_minutes),
         young_job=timedelta(minutes=gate.young_job_minutes),
         jobs_in_all=jobs.max_in_all,
-        jobs_per_project=jobs.max_per_project,
         free_memory_bytes=jobs.min_free_memory_mib * MEBIBYTE,
         free_disk_bytes=jobs.min_free_disk_mib * MEBIBYTE,
         retries=jobs.max_retries,

@@ -40,6 +40,10 @@ _IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
 _IN_QUERY: Final = re.compile(r"([?&]\w*password=)[^&#]+", re.IGNORECASE)
 
 
+NO_EFFECT = "Has no effect yet."
+"""The end of the sentence of a setting that belongs to a part that does not exist yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class SettingKey:
     """One setting, known by its section and field."""
@@ -55,6 +59,11 @@ class SettingKey:
     def name(self) -> str:
         """The dotted key people write."""
         return f"{self.section}.{self.field}"
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing reads it yet: it is valid, and listed only on request."""
+        return self.description.endswith(NO_EFFECT)
 
     @property
     def variable(self) -> str:

@@ -33,6 +33,8 @@ class SettingRow:
     default: JsonValue
     source: str
     description: str
+    waits: bool = False
+    """Nothing reads it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ class LoadedSettings:
     def rows(self) -> tuple[SettingRow, ...]:
         """List every setting, passwords hidden."""
         return tuple(
-            SettingRow(name, _shown(self.value_of(name)), key.default, self.source_of(name), key.description)
+            SettingRow(
+                name, _shown(self.value_of(name)), key.default, self.source_of(name), key.description, waits=key.waits
+            )
             for name, key in {**KEYS, **{name: key_named(name) for name in sorted(self.values)}}.items()
         )
 

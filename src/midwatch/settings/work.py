@@ -23,10 +23,8 @@ from midwatch.settings.section import (
 class JobsSettings(SettingsSection):
     """How many jobs run at the same time, and what the machine must have free."""
 
-    max_per_project: Few = 1
-    """Maximum number of jobs at the same time in one project."""
     max_in_all: Few = 5
-    """Maximum number of jobs at the same time."""
+    """Maximum number of jobs at the same time; one project never has more than one."""
     max_retries: Few = 3
     """Attempts per cause, and consecutive ones per project, before you are asked."""
     min_free_memory_mib: Mebibytes = 2048

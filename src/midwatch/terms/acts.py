@@ -1,13 +1,14 @@
-"""What a brain is shown, what it answers and what it may propose."""
+"""What a brain is shown, what it answers and what it may propose, and what each level makes of it."""
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from pydantic import Field
 
 from midwatch.terms.orders import Orders
 from midwatch.terms.term import Term
-from midwatch.terms.trust import Level
+from midwatch.terms.trust import GateOutcome, Level
 
 
 class ActKind(StrEnum):
@@ -157,3 +158,84 @@ class BrainAnswer(Term):
     summary: str
     proposals: tuple[Proposal, ...] = ()
     next_in_seconds: int | None = None
+
+
+_SIGN: Final = {
+    "X": GateOutcome.EXECUTE,
+    "T": GateOutcome.EXECUTE_AND_TELL,
+    "A": GateOutcome.ASK_FIRST,
+    "S": GateOutcome.SAY_ONLY,
+    "-": GateOutcome.REFUSE,
+}
+
+# One letter per level: observe, cautious, moderate, full.
+_ROWS: Final = {
+    ActKind.SKIP: "XXXX",
+    ActKind.REFLECT: "XXXX",
+    ActKind.WAIT: "XXXX",
+    ActKind.SLEEP: "XXXX",
+    ActKind.REPORT: "XXXX",
+    ActKind.NOTE: "XXXX",
+    ActKind.ASK_USER: "XXXX",
+    ActKind.NOTIFY: "XXXX",
+    ActKind.SEARCH: "XXXX",
+    ActKind.RESEARCH: "XXXX",
+    ActKind.UPDATE_WORK_ITEM: "STXX",
+    ActKind.START: "STXX",
+    ActKind.START_RUN: "STXX",
+    ActKind.STOP: "SATX",
+    ActKind.RESTART: "SAXX",
+    ActKind.RESOLVE: "SATX",
+    ActKind.DELEGATE: "SATX",
+    ActKind.SCHEDULE: "SATX",
+    ActKind.CREATE_PROJECT: "SAAT",
+    ActKind.MERGE: "AAAA",
+    ActKind.PUSH_PROTECTED: "----",
+    ActKind.DEPLOY: "----",
+    ActKind.PAY: "----",
+    ActKind.MAIL_STRANGERS: "----",
+}
+_WEB_ROW: Final = "SXXX"
+
+MATRIX: Final[dict[tuple[ActKind, Level], GateOutcome]] = {
+    (kind, level): _SIGN[sign] for kind, row in _ROWS.items() for level, sign in zip(Level, row, strict=True)
+}
+"""What each act becomes at each level. Notices at observe are held to tiers 3 and 4 by a condition of the gate."""
+
+WEB: Final[dict[Level, GateOutcome]] = {level: _SIGN[sign] for level, sign in zip(Level, _WEB_ROW, strict=True)}
+"""Searching and researching the web, which read untrusted text."""
+
+_DOES: Final = {
+    ActKind.START: ("start", "ordered work"),
+    ActKind.RESTART: ("restart", "jobs"),
+    ActKind.STOP: ("stop", "jobs"),
+    ActKind.RESOLVE: ("answer", "the questions of jobs"),
+    ActKind.UPDATE_WORK_ITEM: ("move", "work items"),
+}
+"""The acts that differ between levels and exist, as verb and object."""
+
+
+def _means(level: Level) -> str:
+    """Say what the table says about a level."""
+    by = {outcome: [_DOES[kind] for kind in _DOES if MATRIX[kind, level] is outcome] for outcome in GateOutcome}
+    said = []
+    if alone := by[GateOutcome.EXECUTE]:
+        said.append(f"It {_listed(alone)} by itself.")
+    if told := by[GateOutcome.EXECUTE_AND_TELL]:
+        said.append(f"It {_listed(told)}, and tells you.")
+    if asked := by[GateOutcome.ASK_FIRST]:
+        said.append(f"It {_listed(asked)} only after you said yes.")
+    if by[GateOutcome.SAY_ONLY]:
+        said.append("It looks and suggests. It starts nothing and writes nothing.")
+    return " ".join(said)
+
+
+def _listed(acts: list[tuple[str, str]]) -> str:
+    phrases = [f"{verb}s {thing}" for verb, thing in acts]
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+
+
+LEVEL_MEANS: Final[dict[Level, str]] = {level: _means(level) for level in Level} | {
+    Level.FULL: f"{_means(Level.FULL)} Plans inside the orders do not wait for you."
+}
+"""Each level in words, out of the same table that the gate reads."""

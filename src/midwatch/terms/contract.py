@@ -117,6 +117,8 @@ class ContractPart(Term):
     project_checks: tuple[str, ...] = ()
     finds_checks: bool = False
     paths: tuple[str, ...] = ()
+    do_not_touch: tuple[str, ...] | None = None
+    """None in contracts from before it could differ: then the whole contract's applies."""
 
 
 class RunContract(Term):

@@ -67,6 +67,8 @@ class Project(Term):
     flags: tuple[Flag, ...] = ()
     forge: str = ""
     """The forge where its pull requests are opened; empty means the one its address names."""
+    do_not_touch: tuple[str, ...] = ()
+    """Patterns of paths that no night may change; the orders of a night add to them."""
 
 
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

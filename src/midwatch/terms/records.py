@@ -419,6 +419,8 @@ class JobRow(Term):
     model: str
     conversation: str
     """The agent's own id of its session, by which it can resume."""
+    tainted: bool
+    """It read untrusted text, or continues a job that did."""
     agent_began_at: datetime | None
     """Since when an agent's program has been running; nothing while none is."""
     ran_seconds: int

@@ -1,7 +1,6 @@
 """Levels, authority and verdicts: what may be done, and who allowed it."""
 
 from enum import StrEnum
-from typing import Final
 
 from midwatch.terms.term import Term
 
@@ -18,15 +17,6 @@ class Level(StrEnum):
     def rank(self) -> int:
         """Position on the scale; a higher level allows more."""
         return list(Level).index(self)
-
-
-LEVEL_MEANS: Final[dict[Level, str]] = {
-    Level.OBSERVE: "It looks and suggests. It starts nothing and writes nothing.",
-    Level.CAUTIOUS: "It starts ordered work and reports it; it asks before it stops or restarts a job.",
-    Level.MODERATE: "It starts and restarts ordered work by itself, and reports when it stops a job.",
-    Level.FULL: "It does all that the orders allow by itself; plans inside them do not wait for you.",
-}
-"""`rules/gate/matrix.py` decides it; a test keeps both the same."""
 
 
 class Authority(StrEnum):

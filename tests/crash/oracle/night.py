@@ -76,6 +76,8 @@ def _around(
 
 def _house(view: NightView, event: ProjectEvent) -> NightView:
     """Of the house only the level shows; a night under way follows it at once, a finished one keeps its own."""
+    if isinstance(event, LevelChanged) and event.session not in {"", view.session}:
+        return view
     if isinstance(event, LevelChanged) and view.state in {None, SessionState.AUTONOMOUS}:
         return altered(view, level=event.level)
     return view

@@ -27,6 +27,7 @@ class ProjectChanged(Happening):
     priority: int | None = None
     flags: tuple[Flag, ...] | None = None
     forge: str | None = None
+    do_not_touch: tuple[str, ...] | None = None
 
 
 class ProjectRemoved(Happening):
@@ -108,13 +109,15 @@ class SettingsDiscarded(Happening):
 
 
 class LevelChanged(Happening):
-    """The person changed the standing level."""
+    """The person changed the standing level, or with `session` the level of that night only: signed orders do."""
 
     kind: Literal["level.changed"] = "level.changed"
     level: Level
     previous: Level
     forced: bool = False
     reason: str = ""
+    session: str = ""
+    """The night it is for; then `previous` is the standing level, which stays."""
 
 
 ProjectEvent = (

@@ -8,11 +8,22 @@ from midwatch.ports.journal import Blobs, Records
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import failures_of
+from midwatch.terms.acts import Proposer
 from midwatch.terms.agents import Errand, FormerTry
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
 from midwatch.terms.projects import WorkStatus
-from midwatch.terms.records import GoalRow, JobRow, MessageRow, PlanRow, ProjectRow, SessionRow, SignalRow, WorkRow
+from midwatch.terms.records import (
+    ActRow,
+    GoalRow,
+    JobRow,
+    MessageRow,
+    PlanRow,
+    ProjectRow,
+    SessionRow,
+    SignalRow,
+    WorkRow,
+)
 from midwatch.terms.signals import SignalKind, SignalState
 
 COMMITS = 10
@@ -51,10 +62,22 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
         former_plan=job.plan if plans and job.plan_wish else None,
         wish=job.plan_wish if plans else "",
         rejected=await _rejected(night.records, job) if plans else (),
+        own=await _own(night.records, job),
         interrupted=await _interrupted(night.records, job),
         former=await _former(night.records, night.blobs, job),
         pieces=execution.commit_strategy == "incremental",
     )
+
+
+async def _own(records: Records, job: JobRow) -> str:
+    """Return the task in the brain's own words (O7); nothing where it only repeats the title."""
+    while not job.act and job.retry_of:
+        job = await records.get(JobRow, job.retry_of)
+    for act in await records.find(ActRow, id=job.act) if job.act else ():
+        proposal = act.proposal
+        said = [text for text in (proposal.prompt.strip(), proposal.message.strip()) if text not in {"", job.title}]
+        return "\n\n".join(said) if proposal.by is Proposer.BRAIN else ""
+    return ""
 
 
 async def _interrupted(records: Records, job: JobRow) -> bool:
@@ -119,9 +142,9 @@ async def _rejected(records: Records, job: JobRow) -> tuple[str, ...]:
 
 
 async def _priorities(records: Records, job: JobRow) -> tuple[str, ...]:
-    """Return the project's goals and other work, highest priority first."""
+    """Return the project's goals and other work, the most pressing first: priority 1."""
     goals = await records.find(GoalRow, project=job.project, current=True, status="open")
     items = await records.find(WorkRow, project=job.project, status=OPEN)
     said = [(one.priority, f"Goal: {one.statement}") for one in goals]
     said += [(one.priority, f"To do: {one.title}") for one in items if one.id != job.work_item]
-    return tuple(text for _, text in sorted(said, key=lambda each: -each[0])[:PRIORITIES])
+    return tuple(text for _, text in sorted(said, key=lambda each: each[0])[:PRIORITIES])

@@ -72,8 +72,9 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAn
         confidence=1.0,
     )
     facts = (await look(night, session)).facts_for(proposal)
-    # The last act on the project is usually the start of the job that asks, so the cooldown does not apply.
-    asked = {"same_project_at": None, "target_name": f"the question of job {job.number}"}
+    # The last act on the project is usually the start of the job that asks, so the cooldown does not apply; and the
+    # question exists, though it is recorded only together with what follows it.
+    asked = {"same_project_at": None, "target_exists": True, "target_name": f"the question of job {job.number}"}
     return judge(proposal, facts.model_copy(update=asked))
 
 

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from midwatch.errors import Away, MidwatchError, Refused, Stale, Withheld
+from midwatch.errors import Away, MidwatchError, Refused, Stale, Unsafe, Withheld
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded, JobStumbled, JobWaits
+from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.asks.escalation import guidance
 from midwatch.night.context import Night
@@ -80,7 +81,17 @@ async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: 
         cause = found.cause.value
         stumbled = {"stage": job.stage, "attempt": job.attempt, "cause": cause, "error": why, "output_blob": blob}
         return (JobStumbled.model_validate({"job": job.id, "epoch": job.epoch, **stumbled}),)
-    return await failed(night, job, why, found.cause.value, headline=error.message, words=found.words)
+    events = await failed(night, job, why, found.cause.value, headline=error.message, words=found.words)
+    return _as_security(night, job, events, error) if isinstance(error, Unsafe) else events
+
+
+def _as_security(night: Night, job: JobRow, events: tuple[Event, ...], error: Unsafe) -> tuple[Event, ...]:
+    """Wake the person for work that would do harm, even if notices about failures are off."""
+    tier = tier_of(NoticeKind.SECURITY)
+    loud = tuple(one.model_copy(update={"tier": tier}) if isinstance(one, NoticeRaised) else one for one in events)
+    if any(isinstance(one, NoticeRaised) for one in loud):
+        return loud
+    return *loud, job_notice(night.ids, job, tier, f"Job {job.number} ({job.title}): {error.message}")
 
 
 async def failed(

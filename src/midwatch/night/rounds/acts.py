@@ -10,7 +10,7 @@ from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, S
 from midwatch.night.commands.job_start import start_events
 from midwatch.night.context import Night
 from midwatch.night.jobs.resume import resume_stage, take_up
-from midwatch.night.notify.notice import notice
+from midwatch.night.notify.notice import cut, notice
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
 from midwatch.ports.clock import Ids
@@ -23,10 +23,11 @@ from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.tries import not_let_out
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal, Proposer
-from midwatch.terms.asks import AskDraft, AskKind, Silence, Tier
+from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence, Tier
+from midwatch.terms.facts import Facts
 from midwatch.terms.jobs import Stage
 from midwatch.terms.projects import WorkStatus
-from midwatch.terms.records import ActRow, JobRow, SessionRow
+from midwatch.terms.records import ActRow, AskRow, JobRow, PastAct, SessionRow
 from midwatch.terms.trust import GateOutcome, Verdict
 
 SPIN = "gate.spin"
@@ -41,6 +42,8 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
     world = await look(night, await night.records.get(SessionRow, act.session))
     proposal = act.proposal.model_copy(update={"by": Proposer.PERSON}) if confirmed else act.proposal
     facts = world.facts_for(proposal).model_copy(update={"council": act.facts.council})
+    if await night.journal.known(_stopping(act.id)) is not None:
+        facts = _stopped_for_it(facts)
     verdict = judge(proposal, facts)
     key = f"act:{act.id}:ended"
     because = (act.judged_seq,)
@@ -51,16 +54,53 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
             code, why = "acts.no_tool", f"No tool for {act.proposal.kind.value} exists yet."
         await night.journal.record(ActEnded(act=act.id, end="refused", text=why, code=code), key=key, because=because)
         return
-    events, result = await handler(night, world, act)
-    words = in_words(act.proposal, world.name_of(act.proposal.project))
-    events.append(ActEnded(act=act.id, end="done", text=words, result=result))
-    if verdict.outcome is GateOutcome.EXECUTE_AND_TELL:
-        events.append(_tell(night.ids, act, f"Decided to {words}."))
+    if await _stops_first(night, world, act):
+        return
     try:
+        events, result = await handler(night, world, act)
+        words = in_words(act.proposal, world.name_of(act.proposal.project))
+        events.append(ActEnded(act=act.id, end="done", text=words, result=result))
+        if verdict.outcome is GateOutcome.EXECUTE_AND_TELL:
+            events.append(_tell(night.ids, act, f"Decided to {words}."))
         await night.journal.record(*events, key=key, because=because)
     except Stale as moved:
         failed = ActEnded(act=act.id, end="failed", text=moved.message)
         await night.journal.record(failed, key=key, because=because)
+
+
+def _stopping(act: str) -> str:
+    """Return the key of the stop that a restart begins with."""
+    return f"act:{act}:stopping"
+
+
+def _stopped_for_it(facts: Facts) -> Facts:
+    """The job that a restart stopped counts as one to restart, though it neither runs nor failed."""
+    if facts.project is None or facts.project.job is None:
+        return facts
+    job = facts.project.job.model_copy(update={"in_error": True})
+    return facts.model_copy(update={"project": facts.project.model_copy(update={"job": job})})
+
+
+async def _stops_first(night: Night, world: World, act: ActRow) -> bool:
+    """Whether a restart has to wait until the job that runs is over; it is asked to stop once, and its work is kept."""
+    if act.proposal.kind is not ActKind.RESTART:
+        return False
+    running = [job for job in world.jobs if job.work_item == act.proposal.target and not job.state.over]
+    if running and await night.journal.known(_stopping(act.id)) is None:
+        why = f"restarted: {act.proposal.reason}"
+        events = [event for job in running for event in stop_events(job, by="brain", why=why)]
+        await night.journal.record(*events, key=_stopping(act.id), because=(act.judged_seq,))
+    return bool(running)
+
+
+async def restart_stopped(night: Night, job_id: str) -> None:
+    """Carry out the restart for which this job was stopped, now that it is over."""
+    job = await night.records.get(JobRow, job_id)
+    waiting = {"session": job.session, "kind": ActKind.RESTART.value, "about": job.work_item, "state": "judged"}
+    for act in await night.records.find(PastAct, **waiting):
+        if await night.journal.known(_stopping(act.id)) is not None:
+            asked = await night.records.find(AskRow, subject=act.id, state=AskState.ANSWERED)
+            await carry_out(night, act.id, confirmed=bool(asked))
 
 
 def pause_on_spin(ids: Ids, world: World, verdict: Verdict) -> tuple[Event, ...]:
@@ -140,11 +180,13 @@ async def _go_on(ids: Ids, records: Records, act: ActRow, former: JobRow, why: s
 
 
 async def _stop(_: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
-    """Stop what runs in the project; its work is kept."""
-    running = [job for job in world.running if job.project == act.proposal.project]
-    events: list[Event] = []
-    for job in running:
-        events += stop_events(job, by="brain", why=act.proposal.reason)
+    """Stop the job it names, or all that this night runs in the project; the work is kept."""
+    named, project = act.proposal.target, act.proposal.project
+    mine = [job for job in world.jobs if job.project == project and not job.state.over]
+    running = [job for job in mine if not named or named in {job.id, job.work_item}]
+    events = [event for job in running for event in stop_events(job, by="brain", why=act.proposal.reason)]
+    if not events:
+        raise Stale("None of this night's jobs is running there.")
     return events, ",".join(job.id for job in running)
 
 
@@ -169,7 +211,8 @@ async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event
     )
     due = deadline_at(now, asks.question_minutes or None)
     opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
-    return [opened], opened.ask
+    asked = notice(night.ids, act.session, tier_of(NoticeKind.NEEDS_INPUT), cut(draft.question), subject=opened.ask)
+    return [opened, asked], opened.ask
 
 
 async def _update_work(_: Night, __: World, act: ActRow) -> tuple[list[Event], str]:

@@ -56,7 +56,11 @@ async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...
     text = _standing(world)
     trigger = ", ".join([*(one.value for one in due), *passed])
     if not alarming(since.marks, alert_from=world.settings.limits.alert_percent):
-        return (CheckInMade(session=session.id, type="progress", trigger=trigger, text=text),)
+        tier, said = tier_of(NoticeKind.CHECK_IN_PROGRESS), f"Night {session.number}: {text}"
+        return (
+            CheckInMade(session=session.id, type="progress", trigger=trigger, text=text),
+            notice(ids, session.id, tier, said, subject=session.id),
+        )
     used = f"Night {session.number} has used {' and '.join(_highest(marks))}. {text}"
     return (
         CheckInMade(session=session.id, type="alert", trigger=trigger, text=text),

@@ -34,13 +34,14 @@ def joint_contract(
     settings: Settings,
 ) -> RunContract:
     """Widen a contract to all the items of one run."""
-    own = set(ContractPart.model_fields) - {"work_item"}
+    own = set(ContractPart.model_fields) - {"work_item", "do_not_touch"}
     parts = []
     for item in session.items:
         if item["work_item"] in items and item["project"] in projects:
             name = item["work_item"]
             compiled = _compiled(session, name, projects[item["project"]], settings, contract.mission_id)
-            parts.append(ContractPart(work_item=name, **compiled.model_dump(include=own)))
+            protected = compiled.constraints.do_not_touch
+            parts.append(ContractPart(work_item=name, do_not_touch=protected, **compiled.model_dump(include=own)))
     return join(contract, parts, session.orders)
 
 
@@ -60,7 +61,13 @@ def _compiled(
     return compile_contract(
         session.orders,
         item_for(session, work_item),
-        Behind(project=project.id, mission=mission, work_item=work_item, checks=project.checks),
+        Behind(
+            project=project.id,
+            mission=mission,
+            work_item=work_item,
+            checks=project.checks,
+            do_not_touch=project.do_not_touch,
+        ),
         run_defaults(settings),
     )
 

@@ -67,11 +67,13 @@ def _after_a_job(world: "World", tried: Sequence[JobRow], judged: Sequence[PastA
     newer = [act for act in judged if last.ended_at is not None and act.judged_at > last.ended_at]
     state = _state(world, last, newer)
     refused = bool(newer) and newer[-1].kind == ActKind.RESTART.value and for_good(newer[-1])
-    asked = bool(newer) and newer[-1].id in {ask.subject for ask in world.asks}
+    # A restart that was judged and did not happen yet waits for a person, or for the job it stopped.
+    restarts = any(act.kind == ActKind.RESTART.value and act.state == "judged" for act in judged)
+    asked = restarts or (bool(newer) and newer[-1].id in {ask.subject for ask in world.asks})
     former = next((job for job in tried if job.id == last.retry_of and boxed(job)), None)
     remedy = remedy_of(last.cause)
     return {
-        "state": "waiting" if asked and state in {"failed", "boxed"} else state,
+        "state": "waiting" if asked and state in {"failed", "boxed", "stopped"} else state,
         "job": last.id,
         "cause": last.cause,
         "tries": len(tried),

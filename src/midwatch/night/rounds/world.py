@@ -1,5 +1,6 @@
 """The state of the world at one moment, from a few queries without git; the brain and the gate decide by it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,6 +11,7 @@ from midwatch.night.rounds.contracts import contract_for, item_for
 from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
 from midwatch.ports.journal import Moment
 from midwatch.rules.budget.time_boxes import boxed
+from midwatch.rules.gate.contract import authority_of
 from midwatch.rules.people.notices import is_quiet
 from midwatch.rules.recovery.tries import failed_in_a_row, forgiven_at
 from midwatch.settings import Settings, gate_limits, quiet_hours
@@ -20,7 +22,17 @@ from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJo
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import micros
 from midwatch.terms.projects import Flag, SessionState
-from midwatch.terms.records import AskRow, JobRow, MessageRow, PastAct, ProjectRow, PullRequestRow, SessionRow
+from midwatch.terms.records import (
+    AskRow,
+    JobRow,
+    MessageRow,
+    PastAct,
+    ProjectRow,
+    PullRequestRow,
+    SessionRow,
+    SignalRow,
+)
+from midwatch.terms.signals import SignalKind
 from midwatch.terms.trust import Isolation
 
 
@@ -34,10 +46,12 @@ class World:
     projects: dict[str, ProjectRow]
     jobs: tuple[JobRow, ...]
     running: tuple[JobRow, ...]
-    pull_requests: frozenset[str]
+    pull_requests: tuple[PullRequestRow, ...]
     acts: tuple[PastAct, ...]
     asks: tuple[AskRow, ...]
     answered: tuple[AskRow, ...]
+    questions: tuple[SignalRow, ...]
+    """The questions that agents asked tonight."""
     messages: tuple[MessageRow, ...]
     settings: Settings
     free_memory: int
@@ -54,8 +68,30 @@ class World:
     def _target_name(self, target: str) -> str:
         """Return what a sentence calls the target of an act; empty if it is none of tonight's."""
         titles = [item["title"] for item in self.session.items if item["work_item"] == target]
-        numbers = [job.number for job in self.jobs if job.id == target]
-        return f"“{titles[0][:60]}”" if titles else f"job {numbers[0]}" if numbers else ""
+        numbers = [f"job {job.number}" for job in self.jobs if job.id == target]
+        numbers += [f"ask {ask.number}" for ask in (*self.asks, *self.answered) if ask.id == target]
+        return f"“{titles[0][:60]}”" if titles else numbers[0] if numbers else ""
+
+    def _target_exists(self, proposal: Proposal) -> bool:
+        """Whether the target is one of tonight's, in the project of the proposal; the project itself always is."""
+        if not proposal.target:
+            return True
+        places = {item["work_item"]: item["project"] for item in self.session.items}
+        rows: tuple[JobRow | AskRow | SignalRow | PullRequestRow, ...]
+        rows = (*self.jobs, *self.asks, *self.answered, *self.questions, *self.pull_requests)
+        places |= {row.id: row.project for row in rows}
+        if proposal.target not in places:
+            return False
+        return not proposal.project or places[proposal.target] in {proposal.project, ""}
+
+    def _for_person(self, target: str) -> bool:
+        """Whether the target is an ask that only a person answers: all are, except those of an agent's question."""
+        from_agents = {one.ask for one in self.questions}
+        return any(ask.id == target and ask.id not in from_agents for ask in (*self.asks, *self.answered))
+
+    def _tainted(self) -> bool:
+        """Whether a job of tonight read untrusted text: the brain is shown what its jobs say, so it may repeat it."""
+        return any(job.tainted for job in self.jobs)
 
     def items(self) -> tuple[ItemSense, ...]:
         """Return the ordered work, each item with its state."""
@@ -107,25 +143,28 @@ class World:
     def facts_for(self, proposal: Proposal) -> Facts:
         """Return all facts that the gate may use for one proposal."""
         done = [act for act in self.acts if act.state == "done" and act.ended_at]
-        same_kind = [act.ended_at for act in done if (act.kind, act.about) == (proposal.kind.value, proposal.about)]
-        same_project = [act.ended_at for act in done if act.project and act.project == proposal.project]
-        touching = [at for at, act in zip(same_project, done, strict=False) if act.kind not in QUIET_KINDS]
+        same_kind = [act for act in done if (act.kind, act.about) == (proposal.kind.value, proposal.about)]
+        same_project = [act for act in done if act.project and act.project == proposal.project]
+        contract = contract_for(self.session, proposal, self.projects, self.settings)
         return Facts(
             now=self.now,
             level=self.session.level,
             in_session=self.session.state is SessionState.AUTONOMOUS and not self.session.paused,
-            contract=contract_for(self.session, proposal, self.projects, self.settings),
+            authority=authority_of(contract),
+            contract=contract,
             project=self._project(proposal),
-            target_exists=True,
+            target_exists=self._target_exists(proposal),
             target_name=self._target_name(proposal.target),
-            same_action_at=max((at for at in same_kind if at), default=None),
-            same_project_at=max((at for at in touching if at), default=None),
+            target_for_person=self._for_person(proposal.target),
+            same_action_at=_latest(same_kind),
+            same_project_at=_latest(act for act in same_project if act.kind not in QUIET_KINDS),
             jobs_running=len(self.running),
             free_memory_bytes=self.free_memory,
             free_disk_bytes=self.free_disk,
             budgets=self.budgets(),
             quiet_hours=self._quiet(),
             isolation=self.isolation,
+            tainted=self._tainted(),
             retries_of_cause=self._retries(proposal),
             spin=self._spin(proposal),
             limits=gate_limits(self.settings),
@@ -157,7 +196,7 @@ class World:
             if last
             else None,
             jobs_running=len(running),
-            open_pull_request=row.id in self.pull_requests,
+            open_pull_request=any(one.project == row.id for one in self.pull_requests),
             retries_in_a_row=len(failed_in_a_row(own, forgiven_at(self.answered, row.id, self.jobs))),
         )
 
@@ -202,16 +241,21 @@ def _seen(
         projects={row.id: row for row in now.find(ProjectRow, id=concerned, removed=False)},
         jobs=now.find(JobRow, session=session.id),
         running=now.find(JobRow, state=active),
-        pull_requests=frozenset(row.project for row in now.find(PullRequestRow, project=concerned, state="open")),
+        pull_requests=now.find(PullRequestRow, project=concerned, state="open"),
         acts=now.find(PastAct, session=session.id),
         asks=now.find(AskRow, state=AskState.OPEN),
         answered=now.find(AskRow, session=session.id, state=(AskState.ANSWERED, AskState.EXPIRED)),
+        questions=now.find(SignalRow, session=session.id, says=SignalKind.NEEDS_INPUT),
         messages=now.find(MessageRow, session=session.id),
         settings=settings,
         free_memory=free_memory,
         free_disk=free_disk,
         isolation=isolation,
     )
+
+
+def _latest(acts: Iterable[PastAct]) -> datetime | None:
+    return max((act.ended_at for act in acts if act.ended_at), default=None)
 
 
 def _counts_as_spin(act: PastAct) -> bool:

@@ -16,6 +16,7 @@ from midwatch.terms.contract import (
 from midwatch.terms.jobs import CheckSource, Plan
 from midwatch.terms.money import micros, some
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.trust import Authority
 
 NEVER = ("prod_deploy", "external_email")
 WRITE = "repo_write_pr"
@@ -42,6 +43,8 @@ class Behind:
     work_item: str
     goals: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    do_not_touch: tuple[str, ...] = ()
+    """What no night may touch in that project."""
 
 
 def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults: RunDefaults) -> RunContract:
@@ -72,7 +75,7 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
                 denied_tools=NEVER,
                 scopes={name: scope for name, scope in scopes.items() if name in permitted.tools},
             ),
-            do_not_touch=orders.do_not_touch,
+            do_not_touch=tuple(dict.fromkeys((*orders.do_not_touch, *behind.do_not_touch))),
         ),
         success_criteria=orders.success_criteria,
         output_requirements=OutputRequirements(),
@@ -114,13 +117,22 @@ def part_of(contract: RunContract, project: str) -> RunContract:
         update={
             "max_tokens": whole.max_tokens // shares,
             "max_usd_micros": whole.max_usd_micros // shares,
+            "do_not_touch": whole.do_not_touch if part.do_not_touch is None else part.do_not_touch,
             "tool_policy": whole.tool_policy.model_copy(update={"scopes": scopes}),
         }
     )
-    own = part.model_dump(exclude={"work_item"})
+    own = part.model_dump(exclude={"work_item", "do_not_touch"})
     return contract.model_copy(
         update={**own, "work_item_links": (part.work_item,), "parts": (), "constraints": constraints}
     )
+
+
+def authority_of(contract: RunContract | None) -> Authority:
+    """Return the authority a run begins with, within what its contract admits; without a contract it only suggests."""
+    if contract is None:
+        return Authority.SUGGEST
+    policy = contract.authority_policy
+    return min(policy.start_level, policy.max_level_this_run, key=lambda one: one.rank)
 
 
 MOST_NAMED = 10

@@ -1,9 +1,11 @@
 """When the level may be raised, and what weak isolation leaves of it (SPEC 8, 9)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from midwatch.terms.english import reason
+from midwatch.terms.report import FlagKind
 from midwatch.terms.trust import Isolation, Level, Reason
 
 HOUSEKEEPER: Final = "housekeeper"
@@ -42,6 +44,12 @@ class Raise:
     allowed: bool
     reasons: tuple[Reason, ...]
     forced: bool = False
+
+
+def high_severity(flags: Collection[str], strengths: Collection[str]) -> bool:
+    """Whether a review reports unsafe behaviour, or a wrong fact where a claim was marked strong (SPEC 11)."""
+    wrong = FlagKind.WRONG_FACT.value in flags and "strong" in strengths
+    return FlagKind.UNSAFE.value in flags or wrong
 
 
 def may_set(

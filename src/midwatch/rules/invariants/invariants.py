@@ -141,6 +141,8 @@ class _Sessions:
                 self.state[session] = SessionState.DEBRIEF
             case ev.SessionEnded(session=session):
                 self.state[session] = SessionState.ENDED
+            case LevelChanged(level=level, session=session) if session:
+                self.level |= {session: level}
             case LevelChanged(level=level):
                 live = [name for name, state in self.state.items() if state is SessionState.AUTONOMOUS]
                 self.level |= dict.fromkeys(live, level)

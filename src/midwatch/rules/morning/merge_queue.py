@@ -13,8 +13,8 @@ class Branch:
     """What the order depends on."""
 
     id: str
-    priority: int = 0
-    """Of the work behind it; higher is more pressing."""
+    priority: int = 3
+    """Of the work behind it; 1 is the most pressing."""
     proved: bool = False
     """Whether its own checks were green."""
     size: int = 0
@@ -50,7 +50,7 @@ def ranked(branches: Iterable[Branch]) -> tuple[Branch, ...]:
 
 
 def _preference(one: Branch) -> tuple[int, bool, int, int, str]:
-    return -one.priority, not one.proved, one.size, one.opened, one.id
+    return one.priority, not one.proved, one.size, one.opened, one.id
 
 
 def choose(branches: Sequence[Branch], clashes: Sequence[Clash]) -> tuple[str, ...]:

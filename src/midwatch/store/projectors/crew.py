@@ -64,7 +64,14 @@ def fuel_read(c: sa.Connection, entry: Entry, event: ev.FuelRead) -> None:
         insert(c, fuel, id=name, **values)
 
 
-for _kind in (ev.ToolCallDecided, ev.AgentLimited, workshop_events.ProcessOrphaned, workshop_events.CheckoutRemoved):
+@on(ev.ToolCallDecided)
+def tool_call_decided(c: sa.Connection, _: Entry, event: ev.ToolCallDecided) -> None:
+    """A job that read untrusted text stays tainted, in any state; the call itself has no row."""
+    if event.taints:
+        adjust(c, jobs, {"id": event.job}, tainted=True)
+
+
+for _kind in (ev.AgentLimited, workshop_events.ProcessOrphaned, workshop_events.CheckoutRemoved):
     on(_kind)(only_written)
 
 

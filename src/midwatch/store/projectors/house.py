@@ -87,9 +87,14 @@ def settings_discarded(c: sa.Connection, _: Entry, event: ev.SettingsDiscarded) 
 
 @on(ev.LevelChanged)
 def level_changed(c: sa.Connection, entry: Entry, event: ev.LevelChanged) -> None:
-    """One row holds the current level; a running night follows it at once."""
+    """One row holds the standing level; a running night follows it at once. One for a night changes that night."""
+    if event.session:
+        adjust(c, sessions, {"id": event.session, "state": SessionState.AUTONOMOUS}, level=event.level)
+        return
+    before = c.execute(sa.select(standing.c.level, standing.c.since)).first()
+    since = before.since if before is not None and before.level == event.level else entry.at
     c.execute(standing.delete())
-    insert(c, standing, id="level", level=event.level, since=entry.at)
+    insert(c, standing, id="level", level=event.level, since=since)
     adjust(c, sessions, {"state": SessionState.AUTONOMOUS}, level=event.level)
 
 

@@ -48,12 +48,13 @@ def job_created(c: sa.Connection, entry: Entry, event: ev.JobCreated) -> None:
 
 
 def _carried_on(c: sa.Connection, event: ev.JobCreated) -> dict[str, object]:
-    """What a resumed job takes over from the earlier one; a new job takes nothing."""
+    """What a resumed job takes over from the earlier one; a new try is only as tainted as the one before."""
     if event.stage is Stage.MIRROR:
-        return {}
+        former_taint = sa.select(jobs.c.tainted).where(jobs.c.id == event.retry_of)
+        return {"tainted": bool(c.execute(former_taint).scalar())}
     former = row(c, jobs, event.retry_of)
     planned = ("repository", "plan", "plan_version", "plan_hash", "plan_wish", "approved_by")
-    names = (*planned, "done", "work_epoch", "setup_key", "model", "conversation")
+    names = (*planned, "done", "work_epoch", "setup_key", "model", "conversation", "tainted")
     return {name: former[name] for name in names}
 
 

@@ -47,6 +47,7 @@ class NewProject(Term):
     checks: tuple[str, ...] = Field(default=(), max_length=50)
     setup: str = Field(default="", max_length=2000)
     forge: str = Field(default="", max_length=64)
+    do_not_touch: tuple[str, ...] = Field(default=(), max_length=200)
 
 
 class ProjectEdit(Term):
@@ -57,6 +58,7 @@ class ProjectEdit(Term):
     priority: int | None = Field(default=None, ge=1, le=5)
     setup: str | None = Field(default=None, max_length=2000)
     forge: str | None = Field(default=None, max_length=64)
+    do_not_touch: tuple[str, ...] | None = Field(default=None, max_length=200)
 
 
 class FlagEdit(Term):
@@ -193,5 +195,6 @@ class LevelEdit(Term):
 @router.put("/level", dependencies=[Governs])
 async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> LevelSet:
     """Set the level."""
-    now = await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
-    return LevelSet(level=now)
+    await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
+    standing = await by_day.current_level(house.records, house.loaded.settings)
+    return LevelSet(level=standing, tonight=await by_day.tonight_level(house.records))

@@ -20,9 +20,10 @@ class ProjectWhole(ProjectRow):
 
 
 class LevelSet(Term):
-    """The level now."""
+    """The standing level, and that of the night that runs."""
 
     level: Level
+    tonight: Level | None = None
 
 
 class LevelShown(LevelSet):
@@ -87,10 +88,11 @@ async def proposal_diff(house: ReadSide, name: str) -> list[SettingChange]:
 
 @READS.at("/level")
 async def level(house: ReadSide) -> LevelShown:
-    """Return the current level."""
+    """Return the standing level, and the one of the night that runs."""
     seen = await by_day.track_record(house.records)
     return LevelShown(
         level=await by_day.current_level(house.records, house.loaded.settings),
+        tonight=await by_day.tonight_level(house.records),
         observed_rounds=seen.valid_rounds,
         clean_nights=seen.clean_nights,
     )

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Final
 
 from midwatch.journal.entry import Entry
+from midwatch.terms.acts import LEVEL_MEANS
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow
 from midwatch.terms.term import Term
-from midwatch.terms.trust import LEVEL_MEANS
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.tags import Phase, phase_of
 from midwatch.views.pages.job_line import JobLine, job_line, spent_by

@@ -15,6 +15,7 @@ class ProjectSeen(Term):
     flags: tuple[Flag, ...] = ()
     has_checks: bool = True
     uncommitted: int = 0
+    do_not_touch: tuple[str, ...] = ()
 
 
 class PastNight(Term):
@@ -49,6 +50,13 @@ class SheetFacts(Term):
     past: tuple[PastNight, ...] = ()
     unreviewed: tuple[int, ...] = ()
     """Nights whose review is still open."""
+
+
+def tonight_only(level: str, standing: str) -> str:
+    """Say that a level is for one night; more than the standing level counts as forced."""
+    forced = Level(level).rank > Level(standing).rank
+    stays = f"The level {level} is for this night only; the standing level stays {standing}."
+    return f"{stays} It counts as forced: it was not earned." if forced else stays
 
 
 def span(minutes: float) -> str:

@@ -7,7 +7,7 @@ from midwatch.terms.asks import Silence
 from midwatch.terms.money import dollars, micros
 from midwatch.terms.orders import Orders
 from midwatch.terms.trust import GateOutcome, Isolation, Level
-from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, span
+from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, span, tonight_only
 from midwatch.views.text.plain import clean, counted, listed, spaced
 
 WRITING: Final = "repo_write_pr"
@@ -98,7 +98,10 @@ def _held_by_paths(facts: SheetFacts) -> tuple[str, ...]:
         if work.paths
     )
     untouched = facts.orders.do_not_touch
-    return (f"Touch {listed(untouched, 20)}." if untouched else "", *bound)
+    always = (
+        f"Touch {listed(one.do_not_touch, 20)} in {clean(one.name)}." for one in facts.projects if one.do_not_touch
+    )
+    return (f"Touch {listed(untouched, 20)}." if untouched else "", *always, *bound)
 
 
 def _end(orders: Orders) -> str:
@@ -137,7 +140,6 @@ def silence_on_plans(facts: SheetFacts) -> str:
 def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
     """List what does not prevent signing, but should be read first."""
     orders = facts.orders
-    raised = orders.level.rank > facts.standing.rank
     runs_checks = any(work.checks for work in orders.work) or any(one.has_checks for one in facts.projects)
     open_to_all = facts.isolation is Isolation.NONE and runs_checks
     named = facts.orders.permissions.domains
@@ -145,7 +147,7 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
     return (
         *(f"Night {number} is not reviewed yet; signing closes its review." for number in facts.unreviewed),
         *(f"{clean(one.name)} is {_flags(one)}: its work will be refused." for one in facts.projects if one.flags),
-        *((f"The level rises from {facts.standing} to {orders.level} by your signature.",) if raised else ()),
+        *((tonight_only(orders.level, facts.standing),) if orders.level is not facts.standing else ()),
         *(("At observe the night only suggests; no work will be started.",) if orders.level is Level.OBSERVE else ()),
         *(
             f"{clean(one.name)} has {counted(one.uncommitted, 'uncommitted file')}; the night will not see "

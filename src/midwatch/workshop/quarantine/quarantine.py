@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from midwatch.errors import Refused
+from midwatch.errors import Refused, Unsafe
 from midwatch.rules.paths import inside, spelled_alike, touches
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
@@ -75,9 +75,16 @@ async def admit(
     return change
 
 
+class Harm(str):
+    """A violation that would harm whoever takes the work in; others only leave the orders."""
+
+    __slots__ = ()
+
+
 def _refusal(violations: list[str]) -> Refused:
     more = f" (and {len(violations) - 1} more)" if len(violations) > 1 else ""
-    return Refused(
+    kind = Unsafe if any(isinstance(one, Harm) for one in violations) else Refused
+    return kind(
         f"The work was refused: {violations[0]}{more}.",
         hint="Widen the orders' paths or limits if this was meant, then run the job again.",
         because=tuple(violations),
@@ -128,9 +135,9 @@ async def _steps(git: Git, place: Path, base: str, head: str) -> list[tuple[str,
 async def _objections(seen: _Inspection, entry: history.TreeEntry) -> list[str]:
     path = entry.path.decode(errors="backslashreplace")
     shown = history.legible(path)
-    found = []
+    found: list[str] = []
     if why := paths.flaw(entry.path):
-        found.append(f"{shown!r} is not acceptable, because {why}")
+        found.append(Harm(f"{shown!r} is not acceptable, because {why}"))
     if not inside(path, seen.scope.allowed_paths):
         found.append(f"{shown} is outside the allowed paths ({', '.join(seen.scope.allowed_paths) or 'none'})")
     if named := [glob for glob in seen.do_not_touch if touches(path, (glob,))]:
@@ -142,7 +149,7 @@ async def _objections(seen: _Inspection, entry: history.TreeEntry) -> list[str]:
     if entry.mode == SYMLINK:
         target = await _target(seen, entry)
         if paths.points_outside(path, target):
-            found.append(f"{shown} is a link that leaves the tree ({history.legible(target)})")
+            found.append(Harm(f"{shown} is a link that leaves the tree ({history.legible(target)})"))
     return found
 
 
@@ -167,7 +174,7 @@ async def _revealed(git: Git, place: Path, steps: list[tuple[str, str]], reveals
         words = await git.run(place, "cat-file", "--batch", stdin="".join(f"{one}\n" for _, one in some).encode())
         patches = await history.patches_of_steps(git, place, some)
         found |= dict.fromkeys(await asyncio.to_thread(reveals, words + b"\n" + patches))
-    return [f"the work contains the value of the secret {name}" for name in found]
+    return [Harm(f"the work contains the value of the secret {name}") for name in found]
 
 
 async def _doubles(git: Git, place: Path, head: str, entries: Iterable[history.TreeEntry]) -> list[str]:

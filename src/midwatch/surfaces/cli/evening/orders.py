@@ -84,6 +84,15 @@ def show_sheet(session: dict[str, Any]) -> None:
     line(f"{', '.join(permissions['tools']) or 'nothing'}; outside: {outside}", first="  may: ")
     if orders["do_not_touch"]:
         line(", ".join(orders["do_not_touch"]), first="  never touches: ")
+    named = {name for item in orders["work"] for name in item.get("projects") or [item["project"]]}
+    for row in client.get("/projects"):
+        if row["name"] in named and row["do_not_touch"]:
+            line(", ".join(row["do_not_touch"]), first=f"  never touches in {row['name']}: ")
+    from midwatch.views.pages.sheet import tonight_only  # noqa: PLC0415 - it brings pydantic; only the sheet needs it
+
+    standing = client.get("/level")["level"]
+    if standing != orders["level"]:
+        typer.echo(f"  {tonight_only(orders['level'], standing)}")
     silence = "counts as a yes after its deadline" if permissions["silence_approves"] else "is a no: the plan waits"
     typer.echo(f"  silence on a plan {silence}")
     line(REFUSED, first="  will not: ")

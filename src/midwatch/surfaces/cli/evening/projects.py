@@ -35,13 +35,14 @@ def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
 
 
 @app.command()
-def add(
+def add(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     path: str = typer.Argument(..., help="A git repository: a folder on this machine, or an https or ssh URL."),
     name: str = typer.Option("", help="What to call it; the folder's name by default."),
     purpose: str = typer.Option("", help="Why it exists."),
     check: list[str] = typer.Option([], help="A command that must pass; repeat for more, or: none"),
     setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
     forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
+    protect_path: list[str] = typer.Option([], help="A path that no night may change, such as: migrations/**"),
 ) -> None:
     """Add a repository.
 
@@ -56,6 +57,7 @@ def add(
         "checks": check,
         "setup": setup,
         "forge": forge,
+        "do_not_touch": protect_path,
     }
     row = client.send("POST", "/projects", body)
     typer.echo(f"Added project {row['name']} (branch {row['branch']}).")
@@ -83,6 +85,8 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
         typer.echo(f"  check: {check}")
     if row["setup"]:
         typer.echo(f"  setup: {row['setup']}")
+    for path in row["do_not_touch"]:
+        line(path, first="  never touched: ")
     typer.echo(f"  forge: {row['delivers_to']}{'' if row['forge'] else ' (by its address)'}")
     for goal in row["goals"]:
         line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
@@ -91,19 +95,29 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
 
 
 @app.command()
-def change(
+def change(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     name: str,
     purpose: str | None = typer.Option(None, help="Why it exists."),
     check: list[str] | None = typer.Option(None, help="The commands that must pass, replacing all; or: none, found"),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
     setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" removes it.'),
     forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),
+    protect_path: list[str] | None = typer.Option(
+        None, help='The paths that no night may change, replacing all; "" alone removes them.'
+    ),
 ) -> None:
     """Change what is given; the rest stays.
 
-    Example: midwatch project change shop --check "python -m pytest -q"
+    Example: midwatch project change shop --protect-path "migrations/**"
     """
-    body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup, "forge": forge}
+    body = {
+        "purpose": purpose,
+        "checks": check or None,
+        "priority": priority,
+        "setup": setup,
+        "forge": forge,
+        "do_not_touch": protect_path or None,
+    }
     if all(value is None for value in body.values()):
         raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
     row = client.send("PATCH", f"/projects/{client.part(name)}", body)

@@ -26,15 +26,18 @@ def listing(
     ctx: typer.Context,
     *,
     changed: bool = typer.Option(False, "--changed", help="Only what differs from its default."),
+    every: bool = typer.Option(False, "--all", help="Also those that have no effect yet."),
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Show every setting with its value and where it came from.
+    """Show the settings with their values and where they came from.
 
     Example: midwatch settings --changed
     """
     if ctx.invoked_subcommand is not None:
         return
     rows = client.get("/settings")
+    if not every:  # one that a person set is shown: they should learn that it has no effect
+        rows = [row for row in rows if not row["waits"] or row["source"] != "default"]
     if changed:
         rows = [row for row in rows if row["source"] != "default"]
     if as_json:

@@ -72,6 +72,8 @@ def level(
         show_json(now)
         return
     typer.echo(f"Level {now['level']}.")
+    if now["tonight"] not in {None, now["level"]}:
+        typer.echo(f"  This night runs at {now['tonight']}; the standing level is {now['level']}.")
     if "observed_rounds" in now:
         typer.echo(
             f"  seen so far: {counted(now['observed_rounds'], 'valid round')} at observe, "

@@ -9,15 +9,16 @@ from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
 from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
-from midwatch.rules.gate.matrix import MATRIX
 from midwatch.rules.people.asks import approved_at_once, silence_in_words, what_silence_means
+from midwatch.settings import gate_limits
 from midwatch.surfaces.queries import channels, preflights
+from midwatch.terms.acts import LEVEL_MEANS, MATRIX
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.money import dollars, micros
 from midwatch.terms.orders import Orders
 from midwatch.terms.projects import Flag, SessionState, WorkStatus
 from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
-from midwatch.terms.trust import LEVEL_MEANS, Level
+from midwatch.terms.trust import Level
 from midwatch.views.pages import tonight as words
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span
@@ -77,6 +78,7 @@ async def _sheet(
         "signed_level": sheet.orders.level,
         "orders_hash": sign_orders.orders_hash(sheet.orders),
         "will_not": words.will_not(facts),
+        "protected": [(one.name, one.do_not_touch) for one in facts.projects if one.do_not_touch],
         "estimate": estimate(facts),
         "silence": words.silence_on_plans(facts),
         "worth_knowing": () if signed else words.worth_knowing(facts),
@@ -112,7 +114,7 @@ async def _facts(
         plan_minutes=0 if approved_at_once(silence, orders.level) else settings.asks.approve_plan_minutes,
         files_per_job=settings.execution.max_files_changed,
         lines_per_job=settings.execution.max_diff_lines,
-        jobs_per_project=settings.jobs.max_per_project,
+        jobs_per_project=gate_limits(settings).jobs_per_project,
         round_minutes=settings.rounds.interval_seconds / 60,
         idle_minutes=settings.autonomous.idle_timeout_minutes,
         isolation=walls,
@@ -132,7 +134,13 @@ async def _project(house: House, row: ProjectRow) -> ProjectSeen:
         uncommitted = len((await house.evening.inspector.inspect(row.path)).dirty)
     except MidwatchError:  # listed among the obstacles, in its own words
         uncommitted = 0
-    return ProjectSeen(name=row.name, flags=flags, has_checks=row.checks != (NONE,), uncommitted=uncommitted)
+    return ProjectSeen(
+        name=row.name,
+        flags=flags,
+        has_checks=row.checks != (NONE,),
+        uncommitted=uncommitted,
+        do_not_touch=row.do_not_touch,
+    )
 
 
 def _past(sessions: tuple[SessionRow, ...]) -> tuple[PastNight, ...]:

@@ -39,6 +39,7 @@ async def add_project(house: TheHouse, person: Person, request: Request) -> HTML
             purpose=text(sent, "purpose"),
             checks=lines(sent, "checks"),
             setup=text(sent, "setup"),
+            do_not_touch=lines(sent, "do_not_touch"),
         )
         given = new.model_dump(exclude={"path"})
         await by_day.add_project(house.evening, new.path, by=person, **given)
@@ -54,7 +55,7 @@ async def add_project(house: TheHouse, person: Person, request: Request) -> HTML
 
 @router.post("/tonight/projects/{name}", dependencies=[Operates])
 async def change_project(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
-    """Change a project's purpose, checks and priority."""
+    """Change a project's purpose, checks, protected paths and priority."""
     sent = await request.form()
     try:
         edit = ProjectEdit.model_validate(
@@ -63,11 +64,12 @@ async def change_project(house: TheHouse, person: Person, request: Request, name
                 "checks": lines(sent, "checks"),
                 "priority": text(sent, "priority") or None,
                 "setup": text(sent, "setup"),
+                "do_not_touch": lines(sent, "do_not_touch"),
             }
         )
-    except ValidationError as error:
+        await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
+    except (Misuse, ValidationError) as error:
         return await _wrong(house, "change", name, sent, error)
-    await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
     return await answer(house, *CHANGED)
 
 

@@ -55,6 +55,9 @@ def _standing(event: Standing) -> str:
                 f"stays {event.level.value}" if same else f"changed from {event.previous.value} to {event.level.value}"
             )
             text = f"The level {moved}{forced}{why}"
+            if event.session:
+                stays = f"the standing level stays {event.previous.value}"
+                text = f"The level of this night is {event.level.value}{forced}{why}; {stays}"
         case _:
             assert_never(event)
     return text
@@ -68,6 +71,8 @@ def _changes(event: ev.ProjectChanged) -> str:
         said.append(f"checks {listed(event.checks) or 'none'}")
     if event.priority is not None:
         said.append(f"priority {event.priority}")
+    if event.do_not_touch is not None:
+        said.append(f"protected paths {listed(event.do_not_touch) or 'none'}")
     if event.flags is not None:
         said.append(f"flags {', '.join(flag.value for flag in event.flags) or 'none'}")
     return "; ".join(said) or "nothing"
