@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 
 from midwatch import errors
 from midwatch.journal.events import Event
-from midwatch.rules.gate import gate, matrix
+from midwatch.rules.gate import gate
 from midwatch.rules.gate.conditions import BRAIN, EVERYONE, PERSON
 from midwatch.rules.invariants import invariants
 from midwatch.rules.people.asks import SILENCE, silence_in_words
@@ -24,7 +24,7 @@ from midwatch.settings import KEYS, Settings
 from midwatch.store.schema.tables import RECORDS
 from midwatch.surfaces import api
 from midwatch.surfaces.cli.main import VERBS
-from midwatch.terms.acts import ActKind
+from midwatch.terms.acts import MATRIX, WEB, ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.trust import GateOutcome, Level
 
@@ -114,8 +114,8 @@ def at_the_door() -> str:
 
 def levels() -> str:
     """What each act becomes at each level."""
-    rows = {f"`{kind.value}`": [matrix.MATRIX[kind, level] for level in Level] for kind in ActKind}
-    rows["`search`, `research` of the web"] = [matrix.WEB[level] for level in Level]
+    rows = {f"`{kind.value}`": [MATRIX[kind, level] for level in Level] for kind in ActKind}
+    rows["`search`, `research` of the web"] = [WEB[level] for level in Level]
     return table(
         ("act", *(level.value for level in Level)),
         ((act, *(LETTER[outcome] for outcome in outcomes)) for act, outcomes in rows.items()),

@@ -171,7 +171,7 @@ def test_attach_shows_log_and_standing_side_by_side_in_tmux(ann: Person) -> None
     if not shutil.which("tmux"):
         missing("tmux", "there is no tmux")
     place = {"TMUX_TMPDIR": str(ann.folder), "TMUX": ""}
-    window = Terminal(ann, "job", "attach", "1", **place)
+    window = Terminal(ann, "job", "attach", "1", TMUX_TMPDIR=place["TMUX_TMPDIR"], TMUX=place["TMUX"])
     try:
         window.until("job 1 in repo, Tidy up: done")
         asked = ["tmux", "list-panes", "-t", "=midwatch-job-1:", "-F", "#{pane_start_command}"]

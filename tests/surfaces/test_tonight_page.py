@@ -392,7 +392,7 @@ async def test_nothing_a_person_writes_runs_or_hides(tmp_path: Path) -> None:
 async def test_what_a_project_protects_is_changed_on_its_card_and_stands_on_the_sheet(tmp_path: Path) -> None:
     """A6: every night's sheet shows it, beside what the orders of tonight add."""
     async with with_a_draft(tmp_path, do_not_touch=("docs/**",)) as browser:
-        given = {"purpose": "", "checks": "", "priority": "3"}
+        given: dict[str, Any] = {"purpose": "", "checks": "", "priority": "3"}
         await browser.post("/tonight/projects/sample", **given, do_not_touch="migrations/**\nsecrets/")
         text = await browser.get()
         assert "Touch migrations/**, secrets/ in sample." in text
