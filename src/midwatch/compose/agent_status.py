@@ -6,7 +6,7 @@ from typing import Any
 
 from midwatch.compose.hellos import chats, say_hello
 from midwatch.compose.house import House
-from midwatch.crew.programs import judged, version_of
+from midwatch.crew.programs import judged
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
 from midwatch.gateway.hello_result import HelloResult
@@ -15,6 +15,7 @@ from midwatch.settings import Settings
 from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretReference
+from midwatch.workshop.sandbox.program_answers import ask_program
 
 HOUSEKEEPER = "housekeeper"
 OWN = "Built into Midwatch: it runs a fixed set of tools and uses no model."
@@ -45,7 +46,7 @@ def found(settings: Settings, name: str) -> tuple[AgentSetup, Recruit]:
         known = ", ".join(sorted({*setups, *KNOWN}))
         raise Unknown(f"No agent is called {name}.", hint=f"There are {known}; others are named in [agents] first.")
     setup = setups.get(name) or AgentSetup()
-    return setup, recruit(name, setup, frozenset(settings.secrets.by_name()))
+    return setup, recruit(name, setup, frozenset(settings.secrets.by_name()), ask_program)
 
 
 def why_no_subscription(name: str, setup: AgentSetup) -> str:
@@ -119,9 +120,9 @@ def _unasked(name: str, sentence: str, *, ready: bool) -> Shown:
 
 
 def _stands(name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:
-    one = recruit(name, setup, frozenset(secrets))
+    one = recruit(name, setup, frozenset(secrets), ask_program)
     access, driver = one.access, one.driver
-    version = version_of(one.program.path) if one.program else ""
+    version = one.version()
     tested = driver.tested if driver else ()
     given = access is not None and bool(access.secret)
     return {

@@ -35,11 +35,13 @@ def _stands(row: dict[str, Any]) -> Finding:
     problem = _unreadable(row)
     if problem is not None:
         return finding("look", f"{here}, and its credential cannot be read: {problem.message}", problem.hint)
-    pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"
     if row["tested"] and row["version"] not in row["tested"]:
         hint = f"It may still work. The tested one: {row['install']}"
         return finding("look", f"{here} is {row['judged']}", hint)
-    return finding("ok", f"{here} ({row['judged']}){pays if row['credential'] else ''}")
+    pays = ""
+    if row["credential"]:
+        pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"
+    return finding("ok", f"{here} ({row['judged']}){pays}")
 
 
 def _unreadable(row: dict[str, Any]) -> MidwatchError | None:

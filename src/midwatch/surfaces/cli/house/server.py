@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from midwatch.errors import Broken, MidwatchError, Refused, reported
+from midwatch.settings.folder import environment
 from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
@@ -92,6 +93,8 @@ def _detach() -> None:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
+            env=_surroundings(home),
+            cwd="/",
             start_new_session=True,
         )
     until = time.monotonic() + PATIENCE
@@ -105,6 +108,14 @@ def _detach() -> None:
             return
         time.sleep(0.05)
     raise Broken(f"Midwatch did not answer within {PATIENCE:g} s.", hint=f"Its log: {log}")
+
+
+def _surroundings(home: Path) -> dict[str, str]:
+    """Return the environment of a server that does not run here: where it looks must not depend on this folder."""
+    known = environment()
+    paths = [str(Path(part).absolute()) for part in known.get("PYTHONPATH", "").split(os.pathsep) if part]
+    found = {"PYTHONPATH": os.pathsep.join(paths)} if paths else {}
+    return {**known, **found, "MIDWATCH_HOME": str(home)}
 
 
 def _why(said: str, code: int, log: Path) -> MidwatchError:
