@@ -98,11 +98,11 @@ def test_a_program_named_by_a_path_from_here_is_refused(person: Person) -> None:
 
 def test_a_server_in_the_background_does_not_stay_in_the_current_folder(person: Person) -> None:
     (person.folder / "typer.py").write_text(f"open({str(person.folder / 'ran-here')!r}, 'w')\n")
-    relative = {"MIDWATCH_HOME": os.path.relpath(person.home, person.folder)}
-    person.types("up", "--detach", **relative)
+    relative = os.path.relpath(person.home, person.folder)
+    person.types("up", "--detach", MIDWATCH_HOME=relative)
     try:
         pid = int((person.home / "server.lock").read_text())
         assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
         assert traces(person) == []
     finally:
-        person.types("down", **relative)
+        person.types("down", MIDWATCH_HOME=relative)

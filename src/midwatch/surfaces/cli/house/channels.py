@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from midwatch.errors import Unavailable, Unknown
+from midwatch.settings.folder import close_to_others
 from midwatch.surfaces.cli.house import settings_file
 from midwatch.surfaces.cli.house.stored_secret import StoredSecret
 from midwatch.surfaces.cli.shell import client
@@ -184,7 +185,7 @@ def _write(name: str, values: dict[str, object]) -> None:
     text = settings_file.read(home)
     for about, value in values.items():
         text = settings_file.with_value(text, f"channels.{name}", about, value)
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    close_to_others(home)
     settings_file.put(home, text)
 
 
