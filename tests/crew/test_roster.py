@@ -85,3 +85,29 @@ def test_a_program_in_a_home_folder_is_refused(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("HOME", str(path.parent / "ann"))
     one = recruit("claude", AgentSetup(program=str(path)), frozenset(), ask_program)
     assert "is in a folder that no job may read" in one.missing
+
+
+NATIVE = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
+
+
+@pytest.mark.parametrize(
+    "native",
+    [f"@openai/codex/node_modules/{NATIVE}", NATIVE, f"other/node_modules/{NATIVE}"],
+    ids=["as npm 7 and later nest it", "beside it", "in another package"],
+)
+def test_behind_npm_s_launcher_the_native_program_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, native: str
+) -> None:
+    """Laid down as by `npm install -g @openai/codex@0.166.0`: a link to a launcher that needs Node and its packages."""
+    modules = tmp_path / "lib" / "node_modules"
+    launcher, program = modules / "@openai/codex/bin/codex.js", modules / native
+    for path, says in ((launcher, "exit 1"), (program, "echo codex-cli 0.166.0")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{says}\n")
+        path.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "codex").symlink_to("../lib/node_modules/@openai/codex/bin/codex.js")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    one = recruit("codex", AgentSetup(), frozenset(), ask_program)
+    assert one.program is not None
+    assert (one.program.path, one.version()) == (program, "0.166.0")

@@ -303,6 +303,51 @@ def test_the_real_programs_are_found_and_their_tested_versions_known(name: str) 
     assert (row["judged"], [row["version"]]) == ("tested", row["tested"])
 
 
+DYING = """\
+#!/bin/sh
+[ "$1" = --version ] && {{ echo 2.1.325; exit; }}
+{words}
+exit 1
+"""
+THROWN = """cat >&2 <<'E'
+/opt/launcher.js:12
+    throw new Error(`Missing optional dependency`);
+    ^
+
+Error: Missing optional dependency @vendor/linux-x64. Reinstall it.
+    at Object.<anonymous> (/opt/launcher.js:12:11)
+
+Node.js v22.1.0
+E"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        THROWN,
+        "echo 'Error: Missing optional dependency @vendor/linux-x64. Reinstall it.'",
+        "echo 'Error: Missing optional dependency @vendor/linux-x64. Reinstall it.'; echo 'It was slow today.' >&2",
+    ],
+    ids=["stderr", "stdout", "stdout beside a remark"],
+)
+def test_an_agent_that_dies_is_quoted_from_whichever_stream_has_its_last_words(model: Model, words: str) -> None:
+    if found().isolation is not Isolation.BUBBLEWRAP:
+        missing("bwrap", found().why)
+    model.play("dying", Say("Hello.", times=FOREVER), every=True)
+    with a_person(up=False) as person:
+        path = script(person, "2.1.325")
+        path.write_text(DYING.format(words=words))
+        place = TABLES.format(program=path, url=model.url) + 'secret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
+        person.settles(SETTINGS + place)
+        person.ups(MY_KEY=model.key("dying"))
+        said = person.types("agent", "test", "claude", "--program", expect=5)
+        assert "Missing optional dependency @vendor/linux-x64. Reinstall it." in " ".join(said.out.split())
+        person.adds_repo()
+        person.types("code", "Tidy up", "--project", "repo", "--agent", "claude", "--yes", "--follow", expect=None)
+        shown = person.types("job", "show", "1")
+        assert "Missing optional dependency @vendor/linux-x64. Reinstall it." in " ".join(shown.out.split())
+
+
 @contextmanager
 def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[str, Any]]]:
     """Somebody whose agent is the real program, asking the scripted model by a key from the environment."""

@@ -49,7 +49,8 @@ def _behind(launcher: Path, natives: tuple[str, ...]) -> Iterator[Path]:
     """Return the native files of a package; not all of them may start on this processor."""
     for folder in (folder for folder in launcher.parents if folder.name == "node_modules"):
         for pattern in natives:
-            found = sorted([*folder.glob(pattern), *folder.glob(f"*/node_modules/{pattern}")])
+            nested = (f"*/node_modules/{pattern}", f"@*/*/node_modules/{pattern}")
+            found = sorted({path for where in (pattern, *nested) for path in folder.glob(where)})
             yield from [launcher] if launcher in found else found
 
 

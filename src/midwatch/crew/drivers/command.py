@@ -8,6 +8,7 @@ from midwatch.crew.drivers.templates import PROMPT_FILE, asked_for, filled, in_h
 from midwatch.errors import Misuse
 from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import ProgramEnd, Talk
+from midwatch.rules.recovery.failure_texts import telling_line
 from midwatch.terms.agents import AgentEvent, Errand, Outcome, PlanSpoken, RunBegan, RunEnded, Said, TurnEnded
 
 PROMPT = "{prompt}"
@@ -71,7 +72,7 @@ class CommandDriver:
 def judge(brief: AgentBrief, left: ProgramEnd, said: list[str]) -> RunEnded:
     """Return how it ended, by its exit code."""
     last = (said or [""])[-1]
-    complaint = shortened((left.tail.strip().splitlines() or [last])[-1], 300)
+    complaint = shortened(left.last_words or telling_line(left.tail) or last, 300)
     structured = None
     if left.stopped:
         outcome, why = Outcome.CANCELLED, "It was stopped."
