@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from midwatch.compose.agent_proofs import proof_of
 from midwatch.compose.hellos import chats, say_hello
 from midwatch.compose.house import House
 from midwatch.crew.programs import judged
@@ -26,11 +28,11 @@ CHATGPT = (
 Shown = dict[str, Any]
 
 
-async def roll(settings: Settings) -> list[Shown]:
+async def roll(settings: Settings, home: Path) -> list[Shown]:
     """List the housekeeper, the agents in the settings, and the known agents that are not set up."""
     setups, secrets = settings.agents.by_name(), settings.secrets.by_name()
     names = sorted({*setups, *KNOWN}, key=lambda name: (not set_up(setups.get(name)), name))
-    standing = (asyncio.to_thread(_stands, name, setups.get(name) or AgentSetup(), secrets) for name in names)
+    standing = (asyncio.to_thread(_stands, home, name, setups.get(name) or AgentSetup(), secrets) for name in names)
     return [_housekeeper(), *await asyncio.gather(*standing)]
 
 
@@ -119,18 +121,22 @@ def _unasked(name: str, sentence: str, *, ready: bool) -> Shown:
     }
 
 
-def _stands(name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:
+def _stands(home: Path, name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:
     one = recruit(name, setup, frozenset(secrets), ask_program)
     access, driver = one.access, one.driver
     version = one.version()
     tested = driver.tested if driver else ()
     given = access is not None and bool(access.secret)
+    proof = proof_of(home, one)
     return {
         "name": name,
         "led": setup.speaks or name,
         "set_up": set_up(setup),
-        "ready": one.ready,
+        # A file that exists is no proof: ready is what answered in its sandbox.
+        "ready": one.ready and proof is not None and proof.answers,
         "missing": one.missing,
+        "proven_at": proof.at.isoformat() if proof else None,
+        "proof": proof.sentence if proof else "",
         "program": str(one.program.path) if one.program else "",
         "version": version,
         "tested": list(tested),
@@ -150,5 +156,5 @@ def _housekeeper() -> Shown:
     nothing = dict.fromkeys(
         ("missing", "program", "version", "judged", "provider", "model", "base_url", "credential", "secret"), ""
     )
-    own = {"name": HOUSEKEEPER, "led": HOUSEKEEPER, "set_up": True, "ready": True}
+    own = {"name": HOUSEKEEPER, "led": HOUSEKEEPER, "set_up": True, "ready": True, "proven_at": None, "proof": ""}
     return own | nothing | {"tested": [], "kept": "", "governance": OWN, "install": ""}

@@ -37,7 +37,11 @@ class AgentShown(Term):
     led: str
     set_up: bool
     ready: bool
+    """Its program answered in its sandbox, with this model and credential."""
     missing: str
+    proven_at: str | None
+    proof: str
+    """What its program said when it was last tried."""
     program: str
     version: str
     tested: tuple[str, ...]
@@ -105,7 +109,7 @@ class NewCredential(Term):
 async def agents(house: TheHouse) -> list[Shown]:
     """List every agent: program, version, model, where its credential is stored, and what is missing."""
     await house.reload_settings()
-    return await crew.roll(house.loaded.settings)
+    return await crew.roll(house.loaded.settings, house.home)
 
 
 @router.post("/agents/{name}/hello", dependencies=[Operates], response_model=AgentHello)

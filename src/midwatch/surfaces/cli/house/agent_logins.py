@@ -162,4 +162,7 @@ def _kept(name: str, place: str, answer: dict[str, Any]) -> None:
         row = _known(name)
     except MidwatchError:
         return
-    line(f"{name} is ready." if row["ready"] else f"Before it can work: {row['missing']}", indent="")
+    if row["missing"]:
+        line(f"Before it can work: {row['missing']}", indent="")
+    else:
+        line(f"{name} has its credential. See it answer in its sandbox: midwatch agent test {name}", indent="")
