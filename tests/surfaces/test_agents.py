@@ -124,6 +124,39 @@ def test_a_login_that_is_answered_is_kept_and_said_everywhere_but_by_its_value(p
     assert len(model.requests("hello")) == 3
 
 
+OFFERS = {
+    "claude-opus-9": 1_900_000_000,
+    "claude-sonnet-4-5-20250929": 1_759_000_000,
+    "claude-sonnet-6-20261001": 1_790_000_000,
+    "claude-sonnet-5-20260301": 1_772_000_000,
+    "gpt-5-codex": 1_757_000_000,
+    "gpt-6.1-codex": 1_780_000_000,
+    "gpt-6.1-codex-mini": 1_781_000_000,
+    "gpt-7": 1_785_000_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("offers", "words", "model_used"),
+    [
+        (OFFERS, (), "claude-sonnet-6-20261001"),
+        (OFFERS, ("--model", "claude-opus-9"), "claude-opus-9"),
+        ({}, (), "claude-sonnet-4-5"),
+    ],
+    ids=["the newest that fits", "the one that is named", "a provider without a list"],
+)
+def test_a_login_takes_the_newest_model_of_the_provider_s_list(
+    person: Person, model: Model, offers: dict[str, int], words: tuple[str, ...], model_used: str
+) -> None:
+    model.offers = offers
+    try:
+        logs_in(person, model, Say("Hello."), *words)
+        assert claude_in(person.types("agent", "list", "--json"))["model"] == model_used
+        assert [asked.body["model"] for asked in model.requests("hello") if asked.body] == [model_used]
+    finally:
+        model.offers = {}
+
+
 @pytest.mark.parametrize(
     ("step", "words"),
     [
@@ -186,7 +219,7 @@ def test_a_subscription_token_is_known_by_its_look_and_asked_for_as_one(person: 
     said = person.types("agent", "login", "claude", text=token)
     nowhere(person, token, refused, said)
     assert claude_in(person.types("agent", "list", "--json"))["credential"] == "oauth"
-    [asked] = model.requests("sub")
+    [asked] = [one for one in model.requests("sub") if one.body]
     assert asked.headers["anthropic-beta"] == "oauth-2025-04-20"
 
 

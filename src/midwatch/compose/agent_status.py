@@ -12,7 +12,10 @@ from midwatch.crew.programs import judged
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
 from midwatch.gateway.hello_result import HelloResult
+from midwatch.gateway.metering import Upstream
+from midwatch.gateway.model_list import offered_models
 from midwatch.gateway.vault import Vault
+from midwatch.rules.models import current_model
 from midwatch.settings import Settings
 from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
@@ -70,6 +73,21 @@ async def greet(house: House, name: str) -> Shown:
         return _unasked(name, one.missing or "It uses no model.", ready=one.ready)
     house.vault.forget(one.access.secret)
     return await _said(house, name, one.access, house.vault, chatting=chats(name, setup))
+
+
+async def newest(house: House, name: str, reference: SecretReference, given: ModelAccess) -> ModelAccess:
+    """Choose the newest model that fits from the provider's own list, unless the settings name one."""
+    setup, _ = await asyncio.to_thread(found, house.loaded.settings, name)
+    kind = kind_of(name, setup)
+    # The patterns are of the vendor's own models: another provider's list is the person's to choose from.
+    if setup.model or kind is None or not kind.kinds or given.provider != kind.provider:
+        return given
+    vault, upstream = Vault({given.secret: reference}, on_read=house.redactor.know), Upstream()
+    try:
+        chosen = current_model(await offered_models(given, vault, upstream), kind.kinds)
+    finally:
+        await upstream.close()
+    return given.model_copy(update={"model": chosen}) if chosen else given
 
 
 async def try_out(house: House, name: str, reference: SecretReference, given: ModelAccess) -> Shown:

@@ -26,9 +26,11 @@ class ProgramKind:
 
     provider: str
     model: str
-    """The default model."""
+    """The default model, where the provider's list was never read or offers none that fits."""
     lead: Lead
     natives: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    """Which of the provider's models fit, as patterns of names, the best first; the newest is used from a login on."""
     subscribes: bool = False
     """Whether its vendor lets this program use a subscription; others need an API key."""
     chats: bool = True
@@ -89,12 +91,23 @@ def _command(name: str, setup: AgentSetup, program: Program | None, _ask: Ask) -
 
 KINDS: Mapping[str, ProgramKind] = {
     "claude": ProgramKind(
-        "anthropic", "claude-sonnet-4-5", _claude, ("@anthropic-ai/claude-code-*/claude",), subscribes=True
+        "anthropic",
+        "claude-sonnet-4-5",
+        _claude,
+        ("@anthropic-ai/claude-code-*/claude",),
+        (r"claude-sonnet-[\d-]+",),
+        subscribes=True,
     ),
     "codex": ProgramKind(
-        "openai", "gpt-5-codex", _codex, ("@openai/codex-*/vendor/*/bin/codex",), subscribes=True, chats=False
+        "openai",
+        "gpt-5-codex",
+        _codex,
+        ("@openai/codex-*/vendor/*/bin/codex",),
+        (r"gpt-[\d.]+-codex", r"gpt-[\d.]+"),
+        subscribes=True,
+        chats=False,
     ),
-    "opencode": ProgramKind("openai", "gpt-5", _opencode, ("opencode-*/bin/opencode",)),
+    "opencode": ProgramKind("openai", "gpt-5", _opencode, ("opencode-*/bin/opencode",), (r"gpt-[\d.]+",)),
     "acp": ProgramKind("", "", _acp),
     "command": ProgramKind("", "", _command),
 }

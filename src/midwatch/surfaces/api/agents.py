@@ -66,6 +66,8 @@ class AgentHello(Term):
     heard: str
     sentence: str
     ms: float
+    chosen: str = ""
+    """The model that a login would store: the one that was named, or the newest of the provider's list that fits."""
     model: str
     limits: tuple[LimitLeftShown, ...]
     resets_at: str | None
@@ -132,7 +134,12 @@ async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Sh
     """Say hello with a credential before it is stored; costs about a token, and stores nothing."""
     await house.reload_settings()
     secret, reference = _reference(house, name, given.reference)
-    return await crew.try_out(house, name, reference, await _access(house, name, secret, given))
+    access = await _access(house, name, secret, given)
+    wanted = access if given.model else await crew.newest(house, name, reference, access)
+    said = await crew.try_out(house, name, reference, wanted)
+    if said["heard"] == "no_model" and wanted != access:  # it is listed, and this credential may not use it
+        wanted, said = access, await crew.try_out(house, name, reference, access)
+    return said | {"chosen": wanted.model}
 
 
 @router.put("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialSet)

@@ -51,6 +51,7 @@ def login(
         typer.echo("Saying hello with it; that costs about a token.")
         said = client.send("POST", f"{path}/trial", given | {"reference": place.tried})
         line(said["sentence"], indent="  ")
+        given["model"] = said["chosen"]
         if not said["known"] and not keep:
             _refuse(name)
         place.settle()
