@@ -15,7 +15,7 @@ from midwatch.gateway.hello_result import HelloResult
 from midwatch.gateway.metering import Upstream
 from midwatch.gateway.model_list import offered_models
 from midwatch.gateway.vault import Vault
-from midwatch.rules.models import current_model
+from midwatch.rules.model_choice import current_model
 from midwatch.settings import Settings
 from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess

@@ -11,7 +11,7 @@ from midwatch.gateway.metering.limits import ProxyTimeouts
 from midwatch.gateway.metering.refusals import RequestDeclined
 from midwatch.gateway.metering.upstream import OutgoingRequest, SendProgress, Upstream
 from midwatch.ports.credentials import SecretSource
-from midwatch.rules.models import OfferedModel
+from midwatch.rules.model_choice import OfferedModel
 from midwatch.terms.agents import ModelAccess
 
 SECONDS: Final = 15.0

@@ -3,7 +3,7 @@
 import pytest
 
 from midwatch.crew.roster import KINDS
-from midwatch.rules.models import OfferedModel, current_model
+from midwatch.rules.model_choice import OfferedModel, current_model
 
 OPENAI = {"gpt-5-codex": 1, "gpt-6.1-codex": 3, "gpt-6.1-codex-mini": 4, "gpt-7": 5, "gpt-4o": 6, "o9": 7}
 
