@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from midwatch.surfaces.address import FIRST_LOGIN
 from tests.chromium import FLAGS, chromium
 from tests.patience import PATIENCE_MS
 from tests.surfaces.person import SETTINGS, Person
@@ -42,8 +43,10 @@ class Householder(Person):
         self.settles(SETTINGS.replace("[server]\n", f"[server]\nport = {self.port}\n"))
 
     def starts(self) -> str:
-        """Start the server in the background; gives the address it printed."""
+        """Start the server in the background; gives its address, or the link to a first login."""
         said = self.ups()
+        if FIRST_LOGIN in said:
+            return str(self.types("person", "link", "--role", "owner", "--json").json["url"])
         return next(word for word in said.split() if word.startswith("http"))
 
     def kills(self) -> None:

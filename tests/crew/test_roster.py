@@ -4,15 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from midwatch.crew.programs import judged, version_of
+from midwatch.crew.programs import judged
 from midwatch.crew.roster import KNOWN, recruit
 from midwatch.settings.named_tables import AgentSetup
+from midwatch.workshop.sandbox.program_answers import ask_program
 
 
 def a_program(folder: Path, says: str = "2.1.325 (Claude Code)") -> Path:
     path = folder / "bin" / "claude"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\necho x >> {folder}/asked\necho '{says}'\n")
+    path.write_text(f"#!/bin/sh\necho '{says}'\n")
     path.chmod(0o755)
     return path
 
@@ -37,7 +38,7 @@ def a_program(folder: Path, says: str = "2.1.325 (Claude Code)") -> Path:
 )
 def test_what_is_missing_is_said_in_one_sentence(tmp_path: Path, name: str, fields: dict[str, str], words: str) -> None:
     given = {"program": str(a_program(tmp_path)), **fields}
-    one = recruit(name, AgentSetup.model_validate(given), frozenset({"mine"}))
+    one = recruit(name, AgentSetup.model_validate(given), frozenset({"mine"}), ask_program)
     assert one.missing.startswith(words)
     assert one.ready is (words == "")
 
@@ -53,27 +54,17 @@ def test_only_a_known_agent_s_name_is_looked_for_on_the_path(
     (folder / name).write_bytes((folder / "claude").read_bytes())
     (folder / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    assert recruit("claude", AgentSetup(), frozenset()).program is not None
-    one = recruit(name, AgentSetup.model_validate(fields), frozenset())
+    assert recruit("claude", AgentSetup(), frozenset(), ask_program).program is not None
+    one = recruit(name, AgentSetup.model_validate(fields), frozenset(), ask_program)
     assert (one.program, one.ready, one.missing) == (None, False, f"Name its program: agents.{name}.program.")
 
 
 def test_an_agent_without_a_program_still_says_which_model_it_would_ask() -> None:
     for name in KNOWN:
-        one = recruit(name, AgentSetup(program="nobody-has-this"), frozenset())
+        one = recruit(name, AgentSetup(program="nobody-has-this"), frozenset(), ask_program)
         assert one.access is not None
         assert one.access.model
         assert not one.ready
-
-
-def test_a_version_is_asked_for_once_until_the_file_changes(tmp_path: Path) -> None:
-    path = a_program(tmp_path)
-    assert (version_of(path), version_of(path)) == ("2.1.325", "2.1.325")
-    assert (tmp_path / "asked").read_text().count("x") == 1
-    a_program(tmp_path, "version 3.0")
-    assert version_of(path) == "3.0"
-    path.unlink()
-    assert version_of(path) == ""
 
 
 @pytest.mark.parametrize(
@@ -92,6 +83,31 @@ def test_a_version_is_judged_by_those_that_were_tested(version: str, tested: tup
 def test_a_program_in_a_home_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = a_program(tmp_path)
     monkeypatch.setenv("HOME", str(path.parent / "ann"))
-    assert (
-        "is in a folder that no job may read" in recruit("claude", AgentSetup(program=str(path)), frozenset()).missing
-    )
+    one = recruit("claude", AgentSetup(program=str(path)), frozenset(), ask_program)
+    assert "is in a folder that no job may read" in one.missing
+
+
+NATIVE = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
+
+
+@pytest.mark.parametrize(
+    "native",
+    [f"@openai/codex/node_modules/{NATIVE}", NATIVE, f"other/node_modules/{NATIVE}"],
+    ids=["as npm 7 and later nest it", "beside it", "in another package"],
+)
+def test_behind_npm_s_launcher_the_native_program_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, native: str
+) -> None:
+    """Laid down as by `npm install -g @openai/codex@0.166.0`: a link to a launcher that needs Node and its packages."""
+    modules = tmp_path / "lib" / "node_modules"
+    launcher, program = modules / "@openai/codex/bin/codex.js", modules / native
+    for path, says in ((launcher, "exit 1"), (program, "echo codex-cli 0.166.0")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{says}\n")
+        path.chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "codex").symlink_to("../lib/node_modules/@openai/codex/bin/codex.js")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    one = recruit("codex", AgentSetup(), frozenset(), ask_program)
+    assert one.program is not None
+    assert (one.program.path, one.version()) == (program, "0.166.0")

@@ -212,7 +212,12 @@ ANSWERS: dict[str, tuple[Any, LineState, str, str]] = {
     "locked": (Fault(401, "invalid x-api-key"), BAD, "", "midwatch agent login claude"),
     "used up until later": (usage_limit(LATER), LOOK, "limit", "Jobs wait until then"),
     "used up for days": (usage_limit(NEVER), BAD, "limit", "Order another agent"),
-    "well": (Say("Hello."), LOOK, "Its program is not tested", "The tested one"),
+    "well, but its program says nothing": (
+        Say("Hello."),
+        BAD,
+        "In its sandbox the program does not answer",
+        "midwatch agent test claude",
+    ),
 }
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import select
 import stat
 import subprocess
@@ -99,14 +100,14 @@ def test_a_login_that_is_answered_is_kept_and_said_everywhere_but_by_its_value(p
     key, said = logs_in(person, model, Say("Hello.", headers=fuel(0.4, SOON), times=3), "--model", "claude-haiku-4-5")
     assert "claude-haiku-4-5 answers in" in said.out
     assert "60 % of 5h left" in said.out
-    assert "claude is ready." in said.out
+    assert "claude has its credential. See it answer in its sandbox: midwatch agent test claude" in said.out
     folder, file = person.home / "secrets", person.home / "secrets" / "claude"
     assert (stat.S_IMODE(folder.stat().st_mode), stat.S_IMODE(file.stat().st_mode)) == (0o700, 0o600)
     assert file.read_text() == key
     listed = person.types("agent", "list", "--json")
     row = claude_in(listed)
-    assert (row["ready"], row["secret"], row["kept"], row["credential"], row["model"]) == (
-        True,
+    assert (row["missing"], row["secret"], row["kept"], row["credential"], row["model"]) == (
+        "",
         "claude",
         f"file:{file}",
         "api_key",
@@ -115,12 +116,45 @@ def test_a_login_that_is_answered_is_kept_and_said_everywhere_but_by_its_value(p
     shown = person.types("agent", "list")
     assert "API key 'claude', kept in file:" in shown.out
     assert "not tested: seen 2.1.300, tested" in shown.out
-    tested = person.types("agent", "test", "claude")
+    tested = person.types("agent", "test", "claude", "--no-program")
     assert tested.out.startswith("Saying hello to 1 model; each costs about a token.")
     doctor = person.types("doctor", "--agents")
     assert "claude-haiku-4-5 answers in" in doctor.out
     nowhere(person, key, listed, shown, tested, doctor)
     assert len(model.requests("hello")) == 3
+
+
+OFFERS = {
+    "claude-opus-9": 1_900_000_000,
+    "claude-sonnet-4-5-20250929": 1_759_000_000,
+    "claude-sonnet-6-20261001": 1_790_000_000,
+    "claude-sonnet-5-20260301": 1_772_000_000,
+    "gpt-5-codex": 1_757_000_000,
+    "gpt-6.1-codex": 1_780_000_000,
+    "gpt-6.1-codex-mini": 1_781_000_000,
+    "gpt-7": 1_785_000_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("offers", "words", "model_used"),
+    [
+        (OFFERS, (), "claude-sonnet-6-20261001"),
+        (OFFERS, ("--model", "claude-opus-9"), "claude-opus-9"),
+        ({}, (), "claude-sonnet-4-5"),
+    ],
+    ids=["the newest that fits", "the one that is named", "a provider without a list"],
+)
+def test_a_login_takes_the_newest_model_of_the_provider_s_list(
+    person: Person, model: Model, offers: dict[str, int], words: tuple[str, ...], model_used: str
+) -> None:
+    model.offers = offers
+    try:
+        logs_in(person, model, Say("Hello."), *words)
+        assert claude_in(person.types("agent", "list", "--json"))["model"] == model_used
+        assert [asked.body["model"] for asked in model.requests("hello") if asked.body] == [model_used]
+    finally:
+        model.offers = {}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +181,7 @@ def test_a_failing_login_leaves_the_credential_that_was_there(person: Person, mo
     nowhere(person, other, said)
     assert (secret_files(person), (person.home / "secrets" / "claude").read_text()) == (["claude"], key)
     model.play("hello", Say("Hello."), every=True)
-    person.types("agent", "test", "claude")
+    person.types("agent", "test", "claude", "--no-program")
 
 
 def test_a_new_credential_in_the_same_place_is_used_from_then_on(person: Person, model: Model) -> None:
@@ -157,7 +191,7 @@ def test_a_new_credential_in_the_same_place_is_used_from_then_on(person: Person,
     person.types("agent", "login", "claude", text=model.key("other"))
     assert version_count(person) == before  # the settings say the same as before
     asked = len(model.requests("hello"))
-    person.types("agent", "test", "claude")
+    person.types("agent", "test", "claude", "--no-program")
     assert (len(model.requests("hello")), len(model.requests("other"))) == (asked, 2)
 
 
@@ -165,13 +199,13 @@ def test_a_limit_that_is_reached_is_no_fault_of_the_credential(person: Person, m
     _, said = logs_in(person, model, usage_limit(SOON))
     assert "usage limit is reached until" in said.out
     assert secret_files(person) == ["claude"]
-    assert "usage limit" in person.types("agent", "test", "claude", expect=5).out
+    assert "usage limit" in person.types("agent", "test", "claude", "--no-program", expect=5).out
 
 
 def test_whoever_insists_keeps_what_failed_and_the_test_says_so(person: Person, model: Model) -> None:
     logs_in(person, model, Fault(401), "--keep")
     assert secret_files(person) == ["claude"]
-    told = person.types("agent", "test", "claude", "--json", expect=5).json
+    told = person.types("agent", "test", "claude", "--no-program", "--json", expect=5).json
     assert (told["ok"], told["agents"][0]["hello"]["heard"]) == (False, "refused")
     said = person.types("doctor", "--agents", expect=5)
     assert "bad  agent claude: anthropic refuses the API key (401)." in said.out
@@ -185,7 +219,7 @@ def test_a_subscription_token_is_known_by_its_look_and_asked_for_as_one(person: 
     said = person.types("agent", "login", "claude", text=token)
     nowhere(person, token, refused, said)
     assert claude_in(person.types("agent", "list", "--json"))["credential"] == "oauth"
-    [asked] = model.requests("sub")
+    [asked] = [one for one in model.requests("sub") if one.body]
     assert asked.headers["anthropic-beta"] == "oauth-2025-04-20"
 
 
@@ -207,8 +241,8 @@ def test_a_credential_may_stay_where_the_person_keeps_it(person: Person, model: 
     before = (person.home / "midwatch.toml").read_text()
     person.types("agent", "login", "claude", "--from", f"cmd:cat {file}")
     row = claude_in(person.types("agent", "list", "--json"))
-    assert (row["secret"], row["kept"], row["ready"]) == ("claude-command", f"cmd:cat {file}", True)
-    person.types("agent", "test", "claude")
+    assert (row["secret"], row["kept"], row["missing"]) == ("claude-command", f"cmd:cat {file}", "")
+    person.types("agent", "test", "claude", "--no-program")
     person.types("agent", "logout", "claude")
     (person.home / "midwatch.toml").write_text(before)
     failed = person.types("agent", "login", "claude", "--from", "cmd:false", expect=3)
@@ -234,7 +268,7 @@ def test_at_a_terminal_the_credential_is_asked_for_and_not_shown(person: Person,
         os.close(theirs)
         shown = read_until(ours, b"it is not shown")
         os.write(ours, f"{key}\n".encode())
-        shown += read_until(ours, b"claude is ready.")
+        shown += read_until(ours, b"claude has its credential.")
         assert process.wait(PATIENCE) == 0
     os.close(ours)
     assert key.encode() not in shown
@@ -303,6 +337,57 @@ def test_the_real_programs_are_found_and_their_tested_versions_known(name: str) 
     assert (row["judged"], [row["version"]]) == ("tested", row["tested"])
 
 
+DYING = """\
+#!/bin/sh
+[ "$1" = --version ] && {{ echo 2.1.325; exit; }}
+{words}
+exit 1
+"""
+THROWN = """cat >&2 <<'E'
+/opt/launcher.js:12
+    throw new Error(`Missing optional dependency`);
+    ^
+
+Error: Missing optional dependency @vendor/linux-x64. Reinstall it.
+    at Object.<anonymous> (/opt/launcher.js:12:11)
+
+Node.js v22.1.0
+E"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        THROWN,
+        "echo 'Error: Missing optional dependency @vendor/linux-x64. Reinstall it.'",
+        "echo 'Error: Missing optional dependency @vendor/linux-x64. Reinstall it.'; echo 'It was slow today.' >&2",
+    ],
+    ids=["stderr", "stdout", "stdout beside a remark"],
+)
+def test_an_agent_that_dies_is_quoted_from_whichever_stream_has_its_last_words(model: Model, words: str) -> None:
+    if found().isolation is not Isolation.BUBBLEWRAP:
+        missing("bwrap", found().why)
+    model.play("dying", Say("Hello.", times=FOREVER), every=True)
+    with a_person(up=False) as person:
+        path = script(person, "2.1.325")
+        path.write_text(DYING.format(words=words))
+        place = TABLES.format(program=path, url=model.url) + 'secret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
+        person.settles(SETTINGS + place)
+        person.ups(MY_KEY=model.key("dying"))
+        said = person.types("agent", "test", "claude", expect=5)
+        assert "Missing optional dependency @vendor/linux-x64. Reinstall it." in " ".join(said.out.split())
+        row = claude_in(person.types("agent", "list", "--json"))
+        assert (row["ready"], row["missing"]) == (False, "")
+        assert "Missing optional dependency" in str(row["proof"])
+        assert re.search(r"^claude +does not answer ", person.types("agent", "list").out, re.MULTILINE)
+        person.adds_repo()
+        tried = person.types("doctor", "--project", "repo", expect=None)
+        assert "Missing optional dependency" in tried.out
+        person.types("code", "Tidy up", "--project", "repo", "--agent", "claude", "--yes", "--follow", expect=None)
+        shown = person.types("job", "show", "1")
+        assert "Missing optional dependency @vendor/linux-x64. Reinstall it." in " ".join(shown.out.split())
+
+
 @contextmanager
 def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[str, Any]]]:
     """Somebody whose agent is the real program, asking the scripted model by a key from the environment."""
@@ -323,9 +408,17 @@ def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[s
 def test_the_real_program_answers_behind_the_walls_of_a_room_that_is_gone_afterwards(name: str, model: Model) -> None:
     with with_the_real(name, model) as (person, key, around):
         model.play(name, every=True, final=Say("ready", times=FOREVER))
-        said = person.types("agent", "test", name, "--program", "--json", **around)
+        assert f"{name} is ready" not in person.types("agent", "list", **around).out
+        assert re.search(rf"^{name} +not tried ", person.types("agent", "list", **around).out, re.MULTILINE)
+        said = person.types("agent", "test", name, "--json", **around)
         led = said.json["agents"][0]["program_hello"]
         assert (led["outcome"], led["answers"]) == ("ok", True), led
+        row = next(one for one in person.types("agent", "list", "--json", **around).json if one["name"] == name)
+        assert (row["ready"], row["proof"]) == (True, led["sentence"])
+        assert row["proven_at"]
+        shown = person.types("agent", "list", **around).out
+        assert re.search(rf"^{name} +ready ", shown, re.MULTILINE)
+        assert 'the program answers "ready"' in " ".join(shown.split())
         assert 'the program answers "ready"' in led["sentence"]
         plain = next(asked for asked in model.requests(name) if "Hello" in json.dumps(asked.body)[:200])
         assert led["tokens"] == model.told(name).total - plain.told.total
@@ -341,12 +434,12 @@ def test_a_token_that_only_the_program_may_use_is_shown_to_work_by_the_program(m
         person.types("down")
         person.ups(**around)
         model.play("claude", reserved, every=True)
-        plain = person.types("agent", "test", "claude", expect=5, **around)
-        assert "midwatch agent test claude --program" in plain.out
+        plain = person.types("agent", "test", "claude", "--no-program", expect=5, **around)
+        assert "Ask by the program itself: midwatch agent test claude" in plain.out
         model.play("claude", Say("ready"), every=True, final=reserved)
-        said = person.types("agent", "test", "claude", "--program", **around)
+        said = person.types("agent", "test", "claude", **around)
         assert 'the program answers "ready"' in said.out
         model.play("claude", Fault(401), every=True)
-        refused = person.types("agent", "test", "claude", "--program", expect=5, **around)
+        refused = person.types("agent", "test", "claude", expect=5, **around)
         assert "In its sandbox the program does not answer" in refused.out
         nowhere(person, key, plain, said, refused)

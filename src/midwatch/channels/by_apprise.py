@@ -68,7 +68,7 @@ def library() -> ModuleType:
     except ImportError:
         raise Unavailable(
             "Apprise is not installed, so nothing can be pushed.",
-            hint="Install it beside Midwatch: pip install 'midwatch[channels]'",
+            hint="midwatch channel add NAME installs it, if you agree.",
         ) from None
     logging.getLogger("apprise").propagate = False  # it may name parts of a URL; what we report of it is scrubbed
     return apprise

@@ -2,19 +2,25 @@
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from midwatch.compose.agent_proofs import proof_of
 from midwatch.compose.hellos import chats, say_hello
 from midwatch.compose.house import House
-from midwatch.crew.programs import judged, version_of
+from midwatch.crew.programs import judged
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
 from midwatch.gateway.hello_result import HelloResult
+from midwatch.gateway.metering import Upstream
+from midwatch.gateway.model_list import offered_models
 from midwatch.gateway.vault import Vault
+from midwatch.rules.model_choice import current_model
 from midwatch.settings import Settings
 from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretReference
+from midwatch.workshop.sandbox.program_answers import ask_program
 
 HOUSEKEEPER = "housekeeper"
 OWN = "Built into Midwatch: it runs a fixed set of tools and uses no model."
@@ -25,11 +31,11 @@ CHATGPT = (
 Shown = dict[str, Any]
 
 
-async def roll(settings: Settings) -> list[Shown]:
+async def roll(settings: Settings, home: Path) -> list[Shown]:
     """List the housekeeper, the agents in the settings, and the known agents that are not set up."""
     setups, secrets = settings.agents.by_name(), settings.secrets.by_name()
     names = sorted({*setups, *KNOWN}, key=lambda name: (not set_up(setups.get(name)), name))
-    standing = (asyncio.to_thread(_stands, name, setups.get(name) or AgentSetup(), secrets) for name in names)
+    standing = (asyncio.to_thread(_stands, home, name, setups.get(name) or AgentSetup(), secrets) for name in names)
     return [_housekeeper(), *await asyncio.gather(*standing)]
 
 
@@ -45,7 +51,7 @@ def found(settings: Settings, name: str) -> tuple[AgentSetup, Recruit]:
         known = ", ".join(sorted({*setups, *KNOWN}))
         raise Unknown(f"No agent is called {name}.", hint=f"There are {known}; others are named in [agents] first.")
     setup = setups.get(name) or AgentSetup()
-    return setup, recruit(name, setup, frozenset(settings.secrets.by_name()))
+    return setup, recruit(name, setup, frozenset(settings.secrets.by_name()), ask_program)
 
 
 def why_no_subscription(name: str, setup: AgentSetup) -> str:
@@ -67,6 +73,21 @@ async def greet(house: House, name: str) -> Shown:
         return _unasked(name, one.missing or "It uses no model.", ready=one.ready)
     house.vault.forget(one.access.secret)
     return await _said(house, name, one.access, house.vault, chatting=chats(name, setup))
+
+
+async def newest(house: House, name: str, reference: SecretReference, given: ModelAccess) -> ModelAccess:
+    """Choose the newest model that fits from the provider's own list, unless the settings name one."""
+    setup, _ = await asyncio.to_thread(found, house.loaded.settings, name)
+    kind = kind_of(name, setup)
+    # The patterns are of the vendor's own models: another provider's list is the person's to choose from.
+    if setup.model or kind is None or not kind.kinds or given.provider != kind.provider:
+        return given
+    vault, upstream = Vault({given.secret: reference}, on_read=house.redactor.know), Upstream()
+    try:
+        chosen = current_model(await offered_models(given, vault, upstream), kind.kinds)
+    finally:
+        await upstream.close()
+    return given.model_copy(update={"model": chosen}) if chosen else given
 
 
 async def try_out(house: House, name: str, reference: SecretReference, given: ModelAccess) -> Shown:
@@ -118,18 +139,22 @@ def _unasked(name: str, sentence: str, *, ready: bool) -> Shown:
     }
 
 
-def _stands(name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:
-    one = recruit(name, setup, frozenset(secrets))
+def _stands(home: Path, name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:
+    one = recruit(name, setup, frozenset(secrets), ask_program)
     access, driver = one.access, one.driver
-    version = version_of(one.program.path) if one.program else ""
+    version = one.version()
     tested = driver.tested if driver else ()
     given = access is not None and bool(access.secret)
+    proof = proof_of(home, one)
     return {
         "name": name,
         "led": setup.speaks or name,
         "set_up": set_up(setup),
-        "ready": one.ready,
+        # A file that exists is no proof: ready is what answered in its sandbox.
+        "ready": one.ready and proof is not None and proof.answers,
         "missing": one.missing,
+        "proven_at": proof.at.isoformat() if proof else None,
+        "proof": proof.sentence if proof else "",
         "program": str(one.program.path) if one.program else "",
         "version": version,
         "tested": list(tested),
@@ -149,5 +174,5 @@ def _housekeeper() -> Shown:
     nothing = dict.fromkeys(
         ("missing", "program", "version", "judged", "provider", "model", "base_url", "credential", "secret"), ""
     )
-    own = {"name": HOUSEKEEPER, "led": HOUSEKEEPER, "set_up": True, "ready": True}
+    own = {"name": HOUSEKEEPER, "led": HOUSEKEEPER, "set_up": True, "ready": True, "proven_at": None, "proof": ""}
     return own | nothing | {"tested": [], "kept": "", "governance": OWN, "install": ""}

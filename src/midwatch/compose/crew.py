@@ -21,6 +21,7 @@ from midwatch.terms.agents import ModelAccess
 from midwatch.terms.jobs import Stage
 from midwatch.terms.money import micros
 from midwatch.terms.records import FuelRow, SessionRow
+from midwatch.workshop.sandbox.program_answers import ask_program
 
 KEY = "house.key"
 
@@ -85,7 +86,7 @@ class Crew:
         """Find the agents that are ready by these settings; blocking, because it runs their programs."""
         if self.fixed:
             return
-        self.recruits = muster(settings.agents.by_name(), frozenset(settings.secrets.by_name()))
+        self.recruits = muster(settings.agents.by_name(), frozenset(settings.secrets.by_name()), ask_program)
         ready = {name: one for name, one in self.recruits.items() if one.ready}
         for gone in set(self.agents) - set(ready) - {"housekeeper"}:
             del self.agents[gone]

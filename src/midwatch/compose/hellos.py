@@ -3,7 +3,7 @@
 import asyncio
 
 from midwatch.compose.crew import Crew
-from midwatch.crew.programs import judged, version_of
+from midwatch.crew.programs import judged
 from midwatch.crew.roster import Recruit, kind_of, recruit
 from midwatch.gateway.hello import hello
 from midwatch.gateway.hello_result import HelloResult
@@ -17,6 +17,7 @@ from midwatch.settings import Settings
 from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.preflight import AgentSeen, LimitLeft
+from midwatch.workshop.sandbox.program_answers import ask_program
 
 NO_MODEL = "Uses no model."
 
@@ -63,9 +64,8 @@ async def seen(name: str, crew: Crew, settings: Settings, clock: Clock, vault: V
 
 def _standing(name: str, settings: Settings) -> tuple[AgentSeen, ModelAccess | None]:
     setup = settings.agents.by_name().get(name) or AgentSetup()
-    one = recruit(name, setup, frozenset(settings.secrets.by_name()))
-    version = version_of(one.program.path) if one.program else ""
-    return _seen(one, version), one.access
+    one = recruit(name, setup, frozenset(settings.secrets.by_name()), ask_program)
+    return _seen(one, one.version()), one.access
 
 
 def _seen(one: Recruit, version: str) -> AgentSeen:

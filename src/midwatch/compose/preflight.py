@@ -5,11 +5,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from midwatch.compose import hellos
+from midwatch.compose.agent_proofs import proof_of
 from midwatch.evening import preflight_run
 from midwatch.evening.preflight_run import Lookout
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import NetworkReach
 from midwatch.ports.workspace import JobPlace, ProofRequest
+from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.settings.derived import channel_secret
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
@@ -87,7 +89,26 @@ class _Reach:
 
     async def greet(self, agent: str) -> AgentSeen:
         house = self._house
-        return await hellos.seen(agent, house.crew, house.loaded.settings, house.clock, house.vault, house.redactor)
+        seen = await hellos.seen(agent, house.crew, house.loaded.settings, house.clock, house.vault, house.redactor)
+        walled = house.workshop.rooms.isolation is Isolation.BUBBLEWRAP
+        if house.crew.fixed or agent == HOUSEKEEPER or not walled or not seen.good or seen.heard == "limit":
+            return seen
+        return await self._by_program(agent, seen)
+
+    async def _by_program(self, agent: str, seen: AgentSeen) -> AgentSeen:
+        """Have its program answer in its sandbox, unless the same one did so within a day."""
+        from midwatch.compose.agent_status import found  # noqa: PLC0415  it knows the house, which knows us
+        from midwatch.compose.program_hello import hello_by_program  # noqa: PLC0415
+
+        house = self._house
+        _, one = await asyncio.to_thread(found, house.loaded.settings, agent)
+        proof = await asyncio.to_thread(proof_of, house.home, one)
+        if proof is not None and proof.fresh(house.clock.now()):
+            return seen.model_copy(update={"sentence": f"{seen.sentence} {proof.sentence}"})
+        said = await hello_by_program(house, one)
+        if said["answers"]:
+            return seen.model_copy(update={"sentence": f"{seen.sentence} {said['sentence']}"})
+        return seen.model_copy(update={"good": False, "heard": "program", "sentence": said["sentence"]})
 
     async def ping(self, channel: str) -> None:
         self._house.vault.forget(channel_secret(channel))

@@ -6,10 +6,12 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from midwatch.compose.agent_proofs import keep_proof
 from midwatch.compose.house import House
 from midwatch.crew.roster import Recruit
 from midwatch.errors import MidwatchError, Misuse
@@ -27,7 +29,7 @@ from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.environment import address
 from midwatch.gateway.metering.providers import PROVIDERS
 from midwatch.gateway.model_access import ModelProxyServer
-from midwatch.ports.agent import AgentBrief
+from midwatch.ports.agent import NO_MODEL, AgentBrief
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
@@ -43,6 +45,8 @@ WALL = timedelta(seconds=90)
 CEILINGS = Ceilings(usd_micros=1_000_000, tokens=200_000, requests=6)
 """Far more than a hello needs; a program that does not end is stopped here."""
 GIB = 1 << 30
+NOT_STARTED = (126, 127)
+"""How a shell says that a program may not be run, or that it, or its interpreter, does not exist inside."""
 
 
 @dataclass(slots=True)
@@ -64,16 +68,25 @@ class _Heard:
 
 
 async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
-    """Run an agent's program for one answer; return how it went and what it cost."""
-    if one.access is None or one.program is None or one.driver is None:
-        return _result(ok=False, sentence=one.missing or "It uses no model.")
+    """Run an agent's program for one answer; return how it went and what it cost, and remember it for lists."""
+    if one.missing or one.program is None or one.driver is None:
+        return _result(ok=False, sentence=one.missing)
     if house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
         return _result(ok=False, sentence="Not tried: without a sandbox the program cannot reach its model.")
+    said = await _tried(house, one)
+    keep = partial(keep_proof, answers=said["answers"], sentence=said["sentence"])
+    await asyncio.to_thread(keep, house.home, one, house.clock.now())
+    return said
+
+
+async def _tried(house: House, one: Recruit) -> dict[str, Any]:
     began = monotonic()
     heard = _Heard()
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hello-", dir=house.home))
     upstream = Upstream()
     try:
+        if one.access is None:
+            return await _started(house, one, folder)
         ended = await _led(house, one, folder, heard, upstream)
     except MidwatchError as problem:
         return _result(ok=False, sentence=house.redactor.redact(f"{problem.message} {problem.hint}".strip()))
@@ -103,6 +116,22 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
         place.put(name, content)
     async with place.talk(launch.argv, launch.environment) as talk:
         return await one.driver.drive(talk, brief, _no, heard.tell)
+
+
+async def _started(house: House, one: Recruit, folder: Path) -> dict[str, Any]:
+    """Start a command that uses no model: what it makes of an empty folder is its own affair, if only it starts."""
+    assert one.program is not None  # noqa: S101
+    assert one.driver is not None  # noqa: S101
+    room = await asyncio.to_thread(_room, house, folder)
+    place = Workplace(room, _request(None), folder / "agent.log")
+    launch = one.driver.launch(AgentBrief(Errand.EXECUTE, PROMPT, "", NO_MODEL), str(one.program.path))
+    for name, content in launch.files.items():
+        place.put(name, content)
+    left = await place.run(launch.argv, environment=launch.environment)
+    if left.exit_code in NOT_STARTED:
+        why = clean(house.redactor.redact(f"{left.sentence} {left.last_words}"))
+        return _result(ok=False, sentence=f"In its sandbox the program does not start. {why}")
+    return _result(ok=True, sentence="In its sandbox the program starts. It uses no model.")
 
 
 async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001  the port's signature
@@ -142,7 +171,7 @@ def _room(house: House, folder: Path) -> RoomFolder:
     )
 
 
-def _request(network: ModelProxyServer) -> RoomRequest:
+def _request(network: ModelProxyServer | None) -> RoomRequest:
     return RoomRequest(
         place=JobPlace(project=JOB, job=JOB, epoch=1),
         commit="",

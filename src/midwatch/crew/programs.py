@@ -3,15 +3,12 @@
 import os
 import re
 import shutil
-import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from midwatch.errors import Misuse
 
-ASK_SECONDS = 20.0
 SHARED = (Path("/usr"), Path("/bin"), Path("/sbin"), Path("/lib"))
 """Folders that every room sees anyway."""
 NUMBER = re.compile(r"\d+\.\d+(?:\.\d+)?")
@@ -31,13 +28,20 @@ class Program:
         return None if any(folder.is_relative_to(place) for place in SHARED) else folder
 
 
-def find(name: str, natives: tuple[str, ...] = ()) -> Program | None:
+Ask = Callable[[Program, str], str]
+"""Runs a program with one word where it can do no harm, and returns what it prints."""
+
+
+def find(name: str, natives: tuple[str, ...], ask: Ask) -> Program | None:
     """Find a program by its name or path; of an npm package, the native file behind the launcher."""
-    which = shutil.which(os.path.expanduser(name))  # noqa: PTH111 - a bare name stays a bare name
+    named = os.path.expanduser(name)  # noqa: PTH111 - a bare name stays a bare name
+    if os.sep in named and not Path(named).is_absolute():
+        raise Misuse(f"{name} depends on the current folder.", hint="Name the program by its whole path.")
+    which = shutil.which(named)
     if which is None:
         return None
     path = Path(which).resolve()
-    behind = next((native for native in _behind(path, natives) if version_of(native)), path)
+    behind = next((native for native in _behind(path, natives) if version_of(Program(native), ask)), path)
     return Program(_safe(behind))
 
 
@@ -45,23 +49,14 @@ def _behind(launcher: Path, natives: tuple[str, ...]) -> Iterator[Path]:
     """Return the native files of a package; not all of them may start on this processor."""
     for folder in (folder for folder in launcher.parents if folder.name == "node_modules"):
         for pattern in natives:
-            found = sorted([*folder.glob(pattern), *folder.glob(f"*/node_modules/{pattern}")])
+            nested = (f"*/node_modules/{pattern}", f"@*/*/node_modules/{pattern}")
+            found = sorted({path for where in (pattern, *nested) for path in folder.glob(where)})
             yield from [launcher] if launcher in found else found
 
 
-def version_of(program: Path) -> str:
+def version_of(program: Program, ask: Ask) -> str:
     """Ask a program which version it is; one that does not say has none."""
-    try:
-        facts = program.stat()
-    except OSError:
-        return ""
-    return _version(program, facts.st_mtime_ns, facts.st_size)
-
-
-@lru_cache(maxsize=32)
-def _version(program: Path, _changed: int, _size: int) -> str:
-    """Ask once per version of the file: pages and lists ask often, and some programs start slowly."""
-    found = NUMBER.search(_asked(program, "--version"))
+    found = NUMBER.search(ask(program, "--version"))
     return found.group() if found else ""
 
 
@@ -72,26 +67,6 @@ def judged(version: str, tested: tuple[str, ...]) -> str:
     if not version:
         return f"not tested: it does not say its version, tested {', '.join(tested)}"
     return "tested" if version in tested else f"not tested: seen {version}, tested {', '.join(tested)}"
-
-
-def help_of(program: Path) -> str:
-    return _asked(program, "--help")
-
-
-def _asked(program: Path, word: str) -> str:
-    try:
-        done = subprocess.run(
-            [program, word],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=ASK_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
 
 
 def _safe(path: Path) -> Path:

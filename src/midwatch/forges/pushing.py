@@ -120,7 +120,7 @@ async def _refuse_other_work(
 
 async def _push(git: GitRunner, mirror: Path, source: Path | str, branch: str, head: str, *more: str) -> None:
     # A remote host runs its own hooks itself; those of a folder on this machine would run as us.
-    here = (f"--receive-pack={git.far_side('receive-pack')}",) if isinstance(source, Path) else ()
+    here = (f"--receive-pack={git.far_side('receive-pack', source)}",) if isinstance(source, Path) else ()
     target = f"{head}:refs/heads/{branch}"
     words = (*PUSH, *more, *here, str(source), target)
     if not isinstance(source, Path):

@@ -41,18 +41,18 @@ async def hello(
     """Send one hello and return the result; `chat` asks an OpenAI model the way most other programs do."""
     began = monotonic()
     try:
-        provider = _provider(access)
+        provider = provider_of(access)
         api, path, body = _question(access, provider, chat=chat)
-        secret = await _secret(access, vault)
+        secret = await credential_of(access, vault)
     except MidwatchError as problem:
         return HelloResult(HelloOutcome.NOT_ASKED, f"{problem.message} {problem.hint}".strip())
     leaving = OutgoingRequest(
-        "POST", provider.base + path, _fields(access, provider, secret), json.dumps(body).encode()
+        "POST", provider.base + path, fields_of(access, provider, secret), json.dumps(body).encode()
     )
     patience = ProxyTimeouts(first=seconds + 1, quiet=seconds + 1)  # the limit covers the whole request
     try:
         async with asyncio.timeout(seconds), upstream.answer(leaving, patience, SendProgress()) as response:
-            said = await _body(response, seconds)
+            said = await body_of(response, seconds)
             fields, status = dict(response.headers), response.status_code
     except RequestDeclined as problem:
         return HelloResult(HelloOutcome.UNREACHABLE, _unreachable(access, problem.message))
@@ -65,7 +65,7 @@ async def hello(
     return judge(HelloAnswer(access, api, status, said, secret, limits, ms))
 
 
-def _provider(access: ModelAccess) -> Provider:
+def provider_of(access: ModelAccess) -> Provider:
     provider = PROVIDERS.get(access.provider)
     if provider is None:
         raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
@@ -94,7 +94,7 @@ def _question(access: ModelAccess, provider: Provider, *, chat: bool) -> tuple[s
     return found[0].api, path, body
 
 
-async def _secret(access: ModelAccess, vault: SecretSource) -> str:
+async def credential_of(access: ModelAccess, vault: SecretSource) -> str:
     if access.kind == "none":
         return ""
     value = (await vault.secret(access.secret)).reveal()
@@ -105,7 +105,7 @@ async def _secret(access: ModelAccess, vault: SecretSource) -> str:
     return value
 
 
-def _fields(access: ModelAccess, provider: Provider, secret: str) -> tuple[tuple[str, str], ...]:
+def fields_of(access: ModelAccess, provider: Provider, secret: str) -> tuple[tuple[str, str], ...]:
     plain = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
     if provider.shape == "anthropic":
         plain["anthropic-version"] = "2023-06-01"
@@ -114,7 +114,7 @@ def _fields(access: ModelAccess, provider: Provider, secret: str) -> tuple[tuple
     return tuple((plain | dict(provider.presented(access.kind, secret))).items())
 
 
-async def _body(response: "httpx.Response", seconds: float) -> bytes:
+async def body_of(response: "httpx.Response", seconds: float) -> bytes:
     """Read the answer within limits; an unreadable one counts as empty."""
     body = bytearray()
     try:

@@ -159,6 +159,7 @@ async def _from_command(name: str, command: str, patience: timedelta) -> bytes:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,  # may hold the secret; it is never read
             start_new_session=True,
+            cwd="/",
             limit=LONGEST,
         )
     except (OSError, ValueError) as error:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from midwatch.ports.room import Room, Talk
@@ -226,6 +227,14 @@ class Launch:
     files: Mapping[str, str] = field(default_factory=dict)
     """Written into its home before it starts."""
     takes_input: bool = True
+
+
+class AskProgram(Protocol):
+    """Asks a program one word, such as --version, in an empty folder where it can do no harm."""
+
+    def __call__(self, program: Path, word: str, *, lent: Path | None, named: bool) -> str:
+        """Return what it prints; blocking. One that a person `named` is never run outside walls."""
+        ...
 
 
 class Driver(Protocol):

@@ -117,8 +117,8 @@ class GitRunner(Protocol):
         """Run git and return exit code, output and all of its error output."""
         ...
 
-    def far_side(self, program: str) -> str:
-        """Name the program at the other end of a fetch or push, with the same restrictions."""
+    def far_side(self, program: str, at: Path | None = None) -> str:
+        """Name the program at the other end of a fetch or push, with the same restrictions; `at` is where it writes."""
         ...
 
 

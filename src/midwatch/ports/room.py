@@ -19,6 +19,8 @@ class ProgramEnd(Term):
     """Midwatch asked it to end; limits have their own exit codes (124 wall, 125 idle)."""
     sentence: str
     tail: str
+    last_words: str = ""
+    """The line that says why, from whichever of its streams has it."""
     seconds: float = 0.0
 
 

@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from midwatch.errors import NO_ROOM, Broken, Exhausted, Misuse
+from midwatch.errors import NO_ROOM, Broken, Exhausted, Misuse, Refused
 
 
 def environment() -> Mapping[str, str]:
@@ -24,15 +25,42 @@ def data_folder(environ: Mapping[str, str] | None = None) -> Path:
     return user_data_path("midwatch", appauthor=False)
 
 
+OTHERS = 0o077
+"""The permissions of everybody but the owner."""
+OURS = ("midwatch.db", "midwatch.toml", "server.lock", "server.log", ".midwatch-demo")
+"""One of these is in every data folder that was used."""
 ROOM = 2 * 2**20
 """Required free space; the first migration alone needs it."""
+
+
+def keep_files_private() -> None:
+    """Make every file that this process creates readable by its owner only, whatever the person's umask."""
+    os.umask(OTHERS)
+
+
+def close_to_others(home: Path) -> None:
+    """Make the data folder if it is missing, and take every permission of others from it and from what is in it."""
+    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    inside = list(home.iterdir())
+    if home.stat().st_mode & OTHERS:
+        if inside and not any((home / name).exists() for name in OURS):
+            raise Refused(
+                f"The data folder {home} holds other files, and others may open it.",
+                hint="Name an empty or new folder with MIDWATCH_HOME.",
+            )
+        home.chmod(0o700)
+        inside = list(home.rglob("*"))  # only now, because it may take long: later, nobody else gets in
+    for path in inside:
+        mode = path.lstat().st_mode
+        if mode & OTHERS and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & ~OTHERS)
 
 
 def prepare_folder(home: Path) -> None:
     """Make the data folder, for its owner only, and check that it is writable and has free space."""
     probe = home / ".probe"
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        close_to_others(home)
         probe.write_bytes(b"x" * ROOM)
         probe.unlink()
     except OSError as error:

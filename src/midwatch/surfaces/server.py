@@ -18,7 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from midwatch.compose.house import House
 from midwatch.errors import Misuse
 from midwatch.evening.accounts import anybody, invite
-from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
+from midwatch.surfaces.address import FIRST_LOGIN, LONGEST_SOCKET_PATH, SOCKET
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
@@ -113,9 +113,17 @@ def open_port(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    house: House, *, api: bool = True, say: Callable[[str], None] = print, stop: asyncio.Event | None = None
+    house: House,
+    *,
+    api: bool = True,
+    say: Callable[[str], None] = print,
+    stop: asyncio.Event | None = None,
+    on_terminal: bool = False,
 ) -> None:
-    """Serve until a signal or `stop` ends it: the API on the socket, the pages on their port."""
+    """Serve until a signal or `stop` ends it: the API on the socket, the pages on their port.
+
+    What is said may end in a log, and a link makes whoever reads it an owner: it is said on a terminal only.
+    """
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -132,7 +140,7 @@ async def serve(
         site = Site(house, port=door.getsockname()[1])
         house.pages = f"http://{_named(settings.server.host)}:{site.port}"
         servers.append((_server(site.guarded), door))
-        await _announce(house, say)
+        await _announce(house, say, on_terminal=on_terminal)
     try:
         async with asyncio.TaskGroup() as tasks:
             for server, line in servers:
@@ -160,9 +168,13 @@ def _named(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-async def _announce(house: House, say: Callable[[str], None]) -> None:
+async def _announce(house: House, say: Callable[[str], None], *, on_terminal: bool) -> None:
     if await anybody(house.entrance):
         say(f"Pages: {house.pages}")
+        return
+    if not on_terminal:
+        say(f"Pages: {house.pages}")
+        say(FIRST_LOGIN)
         return
     key = await invite(house.entrance, Role.OWNER, by="midwatch")
     say(f"Open this once to make your login: {house.pages}/welcome?key={key}")

@@ -4,8 +4,9 @@ import asyncio
 import json
 import socket
 import zlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -41,6 +42,8 @@ class Model:
     def __init__(self, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.ledger = Ledger()
+        self.offers: Mapping[str, int] = {}
+        """The models in its list, and when each was published."""
 
     def play(self, name: str, *steps: Step, final: Step | None = None, side: Step = SIDE, every: bool = False) -> str:
         """Lay down a script, forget what was asked under its name before, and give an API key that plays it."""
@@ -109,7 +112,7 @@ class Model:
         if method != "POST" or api not in DIALECTS:
             nothing = Say()
             await self.ledger.note(Asked(name, api, f"{method} {path}", headers, body, False, nothing))
-            await wire.whole(*_aside(method, path, data))
+            await wire.whole(*_aside(method, path, data, self.offers))
             return
         offered, kinds = _tools(api, body)
         part = self.ledger.part(name)
@@ -200,14 +203,25 @@ def _tools(api: str, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, st
     return {"anthropic": anthropic, "chat": chat, "gemini": gemini}[api].offered(body), {}
 
 
-def _aside(method: str, path: str, data: bytes) -> tuple[int, dict[str, Any]]:
+def _aside(method: str, path: str, data: bytes, offers: Mapping[str, int]) -> tuple[int, dict[str, Any]]:
     if path.endswith("/count_tokens"):
         return 200, {"input_tokens": len(data) // 4}
     if path.endswith(":countTokens"):
         return 200, {"totalTokens": len(data) // 4}
     if method == "GET" and path.endswith("/models"):
-        return 200, {"object": "list", "data": [], "models": [], "has_more": False}
+        return 200, _listed(path, offers)
     return 404, {"type": "error", "error": {"type": "not_found_error", "message": "There is nothing here."}}
+
+
+def _listed(path: str, offers: Mapping[str, int]) -> dict[str, Any]:
+    """The list as each API gives it: Gemini names no time, OpenAI a number, Anthropic a date."""
+    if path.startswith("/v1beta"):
+        return {"models": [{"name": f"models/{name}"} for name in offers]}
+    dated = [
+        {"id": name, "object": "model", "created": at, "created_at": datetime.fromtimestamp(at, UTC).isoformat()}
+        for name, at in offers.items()
+    ]
+    return {"object": "list", "data": dated, "models": [], "has_more": False}
 
 
 @asynccontextmanager

@@ -8,9 +8,13 @@ from midwatch.crew.drivers.templates import PROMPT_FILE, asked_for, filled, in_h
 from midwatch.errors import Misuse
 from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import ProgramEnd, Talk
+from midwatch.rules.recovery.failure_texts import telling_line
 from midwatch.terms.agents import AgentEvent, Errand, Outcome, PlanSpoken, RunBegan, RunEnded, Said, TurnEnded
 
 PROMPT = "{prompt}"
+TASK = "MIDWATCH_TASK"
+"""Tells the program what it is started for: plan, execute or repair."""
+PLAN = '{"summary": "...", "files": ["..."]}'
 LONGEST = 4000
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -19,8 +23,8 @@ class CommandDriver:
     """Runs a command line once per task; it cannot be resumed or asked, and reports no usage.
 
     `{prompt}` in an argument becomes the path of a file with the prompt; without one, the prompt is its stdin. In
-    arguments and environment `{base_url}`, `{key}` and `{model}` become the brief's values. The exit code is the
-    outcome, because there is nothing else.
+    arguments and environment `{base_url}`, `{key}` and `{model}` become the brief's values, and `MIDWATCH_TASK` is the
+    errand. The exit code is the outcome, because there is nothing else.
     """
 
     governance = (
@@ -47,7 +51,8 @@ class CommandDriver:
         in_file = any(PROMPT in word for word in self.words[1:])
         return Launch(
             argv=in_home(words, reads="" if in_file else PROMPT_FILE),
-            environment={name: filled(value, brief) for name, value in self.environment.items()},
+            environment={name: filled(value, brief) for name, value in self.environment.items()}
+            | {TASK: brief.errand.value},
             files={PROMPT_FILE: asked_for(brief)},
             takes_input=False,
         )
@@ -71,7 +76,7 @@ class CommandDriver:
 def judge(brief: AgentBrief, left: ProgramEnd, said: list[str]) -> RunEnded:
     """Return how it ended, by its exit code."""
     last = (said or [""])[-1]
-    complaint = shortened((left.tail.strip().splitlines() or [last])[-1], 300)
+    complaint = shortened(left.last_words or telling_line(left.tail) or last, 300)
     structured = None
     if left.stopped:
         outcome, why = Outcome.CANCELLED, "It was stopped."
@@ -84,8 +89,13 @@ def judge(brief: AgentBrief, left: ProgramEnd, said: list[str]) -> RunEnded:
     if outcome is Outcome.OK and brief.schema is not None:
         structured = shape("\n".join(said)) or shape(last)
         if structured is None:
-            outcome, why = Outcome.FAILED, "The agent finished without an answer in the required JSON form."
+            outcome, why = Outcome.FAILED, _no_plan(last)
     return RunEnded(outcome=outcome, why=why, structured=structured)
+
+
+def _no_plan(last: str) -> str:
+    printed = f"Its last line was: {shortened(last, 200)}" if last else "It printed nothing."
+    return f"The command printed no plan. While planning, its last line must be a JSON object such as {PLAN}. {printed}"
 
 
 def _last(brief: AgentBrief, said: list[str], ended: RunEnded) -> list[AgentEvent]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from midwatch.ports.agent import AgentBrief, Decide, Tell
 from midwatch.ports.room import ProgramEnd, Talk
+from midwatch.rules.recovery.failure_texts import telling_line
 from midwatch.terms.agents import AgentEvent, Decision, Outcome, Said
 
 UNDECIDED = "This call could not be decided, so it is denied. Continue without it, or say what you need it for."
@@ -55,7 +56,7 @@ def without_a_result(left: ProgramEnd, refused: str | None = None) -> tuple[Outc
         return Outcome.FAILED, f"It did not start: {shortened(refused, 300)}"
     if left.stopped:
         return Outcome.CANCELLED, "It was stopped."
-    last = [shortened(said, 300) for said in left.tail.strip().splitlines()[-1:]]
+    last = [shortened(said, 300) for said in (left.last_words or telling_line(left.tail),) if said]
     return Outcome.CRASHED, " ".join((f"It ended without a result: {left.sentence}", *last))
 
 

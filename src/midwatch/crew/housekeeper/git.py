@@ -56,6 +56,7 @@ class Checkout:
             encoding="utf-8",
             errors="surrogateescape",
             env=_environment(),
+            cwd=self.root,
             check=False,
         )
 
@@ -127,7 +128,7 @@ class Checkout:
 
     def _blob(self, commit: str, path: str) -> bytes:
         command = ["git", "-C", str(self.root), *QUIET, "cat-file", "blob", f"{commit}:{path}"]
-        return subprocess.run(command, capture_output=True, env=_environment(), check=True).stdout
+        return subprocess.run(command, cwd=self.root, capture_output=True, env=_environment(), check=True).stdout
 
 
 def lines_between(pairs: list[tuple[bytes, bytes]]) -> list[tuple[int, int]]:

@@ -14,8 +14,10 @@ MOST_LINES: Final = 60
 
 
 async def last_words(rooms: Rooms, job: JobRow) -> str:
-    """Read the end of a job's log; empty if there is no output."""
-    return await asyncio.to_thread(_tail, rooms.log(job.id, "agent"))
+    """Read the end of what a job's agent wrote: its log, and its errors where they are kept apart."""
+    errors = await asyncio.to_thread(_tail, rooms.log(job.id, f"agent-errors-{job.epoch}"))
+    output = await asyncio.to_thread(_tail, rooms.log(job.id, "agent"))
+    return "\n".join(part for part in (output, errors) if part)
 
 
 async def kept(blobs: Blobs, words: str) -> str:

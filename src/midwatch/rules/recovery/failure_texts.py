@@ -14,6 +14,12 @@ _COLOURS: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _NOISE: Final = re.compile("|".join(NOISE))
 _MARKS: Final = tuple((mark, re.compile(mark.pattern, re.IGNORECASE)) for mark in MARKS)
 
+_WRONG: Final = re.compile(
+    r"error\b|fatal|panic|exception|denied|refused|not found|no such|cannot|could not|missing|failed", re.IGNORECASE
+)
+_RUNTIME: Final = re.compile(r"Node\.js v[\d.]+|\[?\d*\]?\s*Aborted.*|\{.*")
+"""What programs print after they have said why: a runtime's version, or a line of their protocol."""
+
 EXIT_CODES: Final = {
     75: Cause.TRANSIENT,  # EX_TEMPFAIL
     77: Cause.AUTH,  # EX_NOPERM
@@ -54,6 +60,16 @@ def classify(text: str, exit_code: int | None = None) -> Cause:
     # Some last lines only follow from earlier ones: an index that could not be reached holds no package.
     earlier = [one.cause for one in result if one.cause in said.yields_to]
     return earlier[-1] if earlier else said.cause
+
+
+def telling_line(*streams: str) -> str:
+    """Pick a dead program's last words: the last line that says what is wrong, in whichever stream has one."""
+    spoken = [[line.rstrip() for line in _lines(text) if not _RUNTIME.fullmatch(line.strip())] for text in streams]
+    for lines in spoken:
+        if wrong := [line for line in lines if not line[:1].isspace() and _WRONG.search(line)]:
+            return wrong[-1]
+    rest = [lines[-1].strip() for lines in spoken if lines]
+    return rest[0] if rest else ""
 
 
 def _lines(text: str) -> list[str]:

@@ -37,7 +37,11 @@ class AgentShown(Term):
     led: str
     set_up: bool
     ready: bool
+    """Its program answered in its sandbox, with this model and credential."""
     missing: str
+    proven_at: str | None
+    proof: str
+    """What its program said when it was last tried."""
     program: str
     version: str
     tested: tuple[str, ...]
@@ -62,6 +66,8 @@ class AgentHello(Term):
     heard: str
     sentence: str
     ms: float
+    chosen: str = ""
+    """The model that a login would store: the one that was named, or the newest of the provider's list that fits."""
     model: str
     limits: tuple[LimitLeftShown, ...]
     resets_at: str | None
@@ -105,7 +111,7 @@ class NewCredential(Term):
 async def agents(house: TheHouse) -> list[Shown]:
     """List every agent: program, version, model, where its credential is stored, and what is missing."""
     await house.reload_settings()
-    return await crew.roll(house.loaded.settings)
+    return await crew.roll(house.loaded.settings, house.home)
 
 
 @router.post("/agents/{name}/hello", dependencies=[Operates], response_model=AgentHello)
@@ -128,7 +134,12 @@ async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Sh
     """Say hello with a credential before it is stored; costs about a token, and stores nothing."""
     await house.reload_settings()
     secret, reference = _reference(house, name, given.reference)
-    return await crew.try_out(house, name, reference, await _access(house, name, secret, given))
+    access = await _access(house, name, secret, given)
+    wanted = access if given.model else await crew.newest(house, name, reference, access)
+    said = await crew.try_out(house, name, reference, wanted)
+    if said["heard"] == "no_model" and wanted != access:  # it is listed, and this credential may not use it
+        wanted, said = access, await crew.try_out(house, name, reference, access)
+    return said | {"chosen": wanted.model}
 
 
 @router.put("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialSet)

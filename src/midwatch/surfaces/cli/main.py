@@ -9,6 +9,7 @@ import typer.core
 import typer.main
 
 from midwatch.errors import NO_ROOM, Broken, Exhausted, MidwatchError, Misuse
+from midwatch.settings.folder import keep_files_private
 from midwatch.surfaces.cli.quick import spare
 
 VERBS = {
@@ -102,6 +103,7 @@ def house(*, version: bool = typer.Option(False, "--version", help="Show the ver
 
 def main() -> None:
     """Run, and turn Midwatch's errors into one sentence, a hint and an exit code."""
+    keep_files_private()
     try:
         app(prog_name="midwatch", standalone_mode=True)
     except MidwatchError as error:

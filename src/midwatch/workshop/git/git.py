@@ -142,9 +142,10 @@ class Git:
             reaching=str(source) if means.settings else "",
         )
 
-    def far_side(self, program: str) -> str:
+    def far_side(self, program: str, at: Path | None = None) -> str:
         """Name the program git starts at the other end of a fetch or push; settings from -c do not reach it."""
-        return shlex.join([*hardened({"protocol.file.allow": "never"}), program])
+        umask = f"umask {as_open_as(at):04o} && " if at is not None else ""
+        return umask + shlex.join([*hardened({"protocol.file.allow": "never"}), program])
 
     async def run(self, repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         code, out, complaint = await self.attempt(repository, *arguments, stdin=stdin)
@@ -214,6 +215,7 @@ class Git:
                 *arguments,
                 env=environment() | dict((*self.surroundings, *key.surroundings)),
                 cwd="/",
+                umask=as_open_as(repository),
                 stdin=asyncio.subprocess.PIPE if file is None else file,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -222,6 +224,16 @@ class Git:
             )
         except FileNotFoundError:
             raise Broken("git is not installed.", hint="Install git 2.38 or newer.") from None
+
+
+def as_open_as(repository: Path) -> int:
+    """Return the umask for work in it: a person's repository stays as open as it is, and our own are private."""
+    if repository == Path("/"):  # from there, git only makes repositories of ours
+        return 0o077
+    try:
+        return ~repository.stat().st_mode & 0o077
+    except OSError:
+        return 0o077
 
 
 async def _tell(process: asyncio.subprocess.Process, words: bytes | None) -> None:

@@ -100,6 +100,7 @@ async def pack(git_sandbox: SandboxedGit, bundle: Path, *, base: str, head: str,
     """Bundle the commits from base to head; never write more than the cap."""
     # A pipe cuts off a bundle that grows too large; git's message comes through a file.
     script = f"""{_AT_HEAD}
+umask 077
 {{ code=0; git bundle create --quiet --version=2 - "^$base" {DELIVERY_REF} || code=$?; echo $code > "$desk/code"; }} \\
   | head -c {MOST_BYTES + 1} > "$desk/bundle"
 """

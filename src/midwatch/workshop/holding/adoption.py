@@ -177,6 +177,7 @@ async def _begin(spec: Spec, nursery: Nursery | None) -> tuple[str, str]:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={},
+        cwd="/",
         start_new_session=True,
     )
     out, complaint = await process.communicate(result)

@@ -14,6 +14,7 @@ from midwatch.errors import Broken, Exhausted, Refused, Stale, Unavailable
 from midwatch.ports.network import RoomNetwork
 from midwatch.ports.redaction import NewScrub
 from midwatch.ports.room import ProgramEnd
+from midwatch.rules.recovery.failure_texts import telling_line
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.holding import spec as holding
 from midwatch.workshop.holding.adoption import EndedProgram, launch
@@ -150,8 +151,10 @@ class RoomTalk:
         ending = await self._held.wait() if isinstance(self._held, HeldProgram) else self._held.ending
         if self.full:
             raise Exhausted(self.full[0], hint="Free some disk space, then resume the job; its work is kept.")
-        # For a program with a protocol, its stderr says more to a person than the protocol's last line.
-        return _left(ending, self._complaint or self._tail, asked=self._stop.is_set())
+        # For a program with a protocol, its stderr says more to a person than the protocol's last line, if it says why.
+        tail = self._complaint or self._tail
+        last = telling_line(self._complaint, self._tail)
+        return _left(ending, tail if last in tail else self._tail, last, asked=self._stop.is_set())
 
     def writing(self, begins: int, scrub: NewScrub) -> tuple[Coroutine[Any, Any, None], ...]:
         """Write its output to the log, and its errors beside it where they are kept apart."""
@@ -275,13 +278,14 @@ async def _watches(held: HeldProgram, watch: disk.Watch | None, grace: timedelta
         await held.stop(grace.total_seconds())
 
 
-def _left(ending: Ending, tail: str, *, asked: bool) -> ProgramEnd:
+def _left(ending: Ending, tail: str, last: str, *, asked: bool) -> ProgramEnd:
     codes = {"wall": WALL, "idle": IDLE, "exited": ending.exit_code or 0, "killed": 128 + (ending.signal or 0)}
     return ProgramEnd(
         exit_code=codes.get(ending.how, STOPPED),
         stopped=ending.how == "stopped" and asked,
         sentence=ending.sentence(),
         tail=tail,
+        last_words=last,
         seconds=ending.seconds,
     )
 

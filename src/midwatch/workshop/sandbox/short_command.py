@@ -44,6 +44,7 @@ async def run_limited(  # noqa: PLR0913 - each is one plain fact about one proce
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
+        umask=0o022,  # a project's own tests look at the modes of what they make
         start_new_session=True,
     )
     try:

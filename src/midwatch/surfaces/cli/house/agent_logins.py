@@ -51,6 +51,7 @@ def login(
         typer.echo("Saying hello with it; that costs about a token.")
         said = client.send("POST", f"{path}/trial", given | {"reference": place.tried})
         line(said["sentence"], indent="  ")
+        given["model"] = said["chosen"]
         if not said["known"] and not keep:
             _refuse(name)
         place.settle()
@@ -162,4 +163,7 @@ def _kept(name: str, place: str, answer: dict[str, Any]) -> None:
         row = _known(name)
     except MidwatchError:
         return
-    line(f"{name} is ready." if row["ready"] else f"Before it can work: {row['missing']}", indent="")
+    if row["missing"]:
+        line(f"Before it can work: {row['missing']}", indent="")
+    else:
+        line(f"{name} has its credential. See it answer in its sandbox: midwatch agent test {name}", indent="")

@@ -8,7 +8,7 @@ import typer
 from midwatch.errors import Unavailable, Unknown
 from midwatch.surfaces.cli.house import agent_logins
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, show_json, table
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, moment, show_json, table
 from midwatch.views.text.plain import counted
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -40,11 +40,13 @@ def try_agents(
     names: list[str] = typer.Argument(None, help="Which agent; all configured ones by default."),
     *,
     whole: bool = typer.Option(
-        False, "--program", help="Also run the program itself in its sandbox until one answer; some thousand tokens."
+        True,
+        "--program/--no-program",
+        help="Have the program itself answer in its sandbox, too; some thousand tokens.",
     ),
     as_json: bool = JSON_FLAG,
 ) -> None:
-    """Look for the program and say hello to the model; costs about a token each.
+    """Say hello to the model, and have the program itself answer in its sandbox; some thousand tokens each.
 
     Example: midwatch agent test claude
     """
@@ -53,6 +55,7 @@ def try_agents(
     for name in asked:
         if name not in rows:
             raise Unknown(f"No agent is called {name}.", hint=f"There are {', '.join(rows)}.")
+    whole = whole and client.server_answers()
     models = sum(bool(rows[name]["model"]) for name in asked)
     if models and not as_json:
         more = ", and some thousand more for its program" if whole else ""
@@ -79,7 +82,7 @@ def seen() -> list[dict[str, Any]]:
         from midwatch.compose.agent_status import roll  # noqa: PLC0415
         from midwatch.settings import load_settings  # noqa: PLC0415  heavy
 
-        rows = asyncio.run(roll(load_settings(client.home()).settings))
+        rows = asyncio.run(roll(load_settings(client.home()).settings, client.home()))
     return rows
 
 
@@ -143,12 +146,20 @@ def _show_one(row: dict[str, Any]) -> None:
         line(row["governance"], first="  governance  ")
     if row["missing"]:
         line(row["missing"], first="  missing     ")
+    if row["proof"]:
+        line(f"{row['proof']} {moment(row['proven_at'])}.", first="  last tried  ")
+    elif not row["missing"] and row["program"]:
+        line(f"never; midwatch agent test {row['name']} has it answer in its sandbox", first="  last tried  ")
 
 
 def _state(row: dict[str, Any]) -> str:
     if not row["set_up"]:
         return "not set up"
-    return "ready" if row["ready"] else "not ready"
+    if row["missing"]:
+        return "not ready"
+    if row["ready"]:
+        return "ready"
+    return "does not answer" if row["proof"] else "not tried"
 
 
 def _version(row: dict[str, Any]) -> str:
@@ -157,7 +168,7 @@ def _version(row: dict[str, Any]) -> str:
     if not row["program"]:
         return "not here"
     if not row["version"]:
-        return "unknown"
+        return "unknown" if row["tested"] else "not asked"
     return f"{row['version']}, {'tested' if row['judged'] == 'tested' else 'not tested'}"
 
 
@@ -166,8 +177,8 @@ def _model(row: dict[str, Any]) -> str:
 
 
 def _led(row: dict[str, Any]) -> dict[str, Any]:
-    """Have the server run the program; an agent without a model has nothing to test that way."""
-    if not row["model"]:
+    """Have the server run the program; the housekeeper is part of Midwatch."""
+    if row["led"] == "housekeeper":
         return {"answers": True, "sentence": ""}
     result: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
     return result
@@ -178,7 +189,7 @@ def _well(one: dict[str, Any]) -> bool:
     by_program = one.get("program_hello")
     reserved = one["hello"]["heard"] == "reserved" and by_program is not None
     return bool(
-        one["ready"] and (one["hello"]["answers"] or reserved) and (by_program is None or by_program["answers"])
+        not one["missing"] and (one["hello"]["answers"] or reserved) and (by_program is None or by_program["answers"])
     )
 
 
@@ -191,7 +202,9 @@ def _show_tested(one: dict[str, Any]) -> None:
     if one.get("program_hello", {}).get("sentence"):
         line(one["program_hello"]["sentence"], indent="       ")
     elif one["hello"]["heard"] == "reserved":
-        line(f"Ask by the program itself: midwatch agent test {one['name']} --program", indent="       ")
+        line(f"Ask by the program itself: midwatch agent test {one['name']}", indent="       ")
+    elif "program_hello" not in one and one["program"]:
+        line("The program itself was not tried.", indent="       ")
 
 
 app.command("login")(agent_logins.login)

@@ -6,7 +6,8 @@ from typing import Any
 import typer
 
 from midwatch.errors import Unavailable, Unknown
-from midwatch.surfaces.cli.house import settings_file
+from midwatch.settings.folder import close_to_others
+from midwatch.surfaces.cli.house import extras, settings_file
 from midwatch.surfaces.cli.house.stored_secret import StoredSecret
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, asked_hidden, bad, good, head, line, moment, show_json, table
@@ -42,10 +43,12 @@ def add(
     tiers: str = typer.Option("", "--tiers", help="Which notices it takes: urgent,action,summary."),
     *,
     quiet: bool = typer.Option(True, "--quiet/--no-quiet", help="Whether it keeps quiet hours."),
+    yes: bool = typer.Option(False, "--yes", "-y", help="Install Apprise if it is missing, without a question."),
 ) -> None:
     """Add a channel, or change it: its URL is checked, and stored in a file that only you can read.
 
-    Without a URL you are asked for it, so that it is not in your shell's history.
+    Without a URL you are asked for it, so that it is not in your shell's history. Channels need Apprise; it is
+    installed into the environment that Midwatch runs from, if you agree.
 
     Example: midwatch channel add phone env:PHONE_URL
     """
@@ -53,6 +56,7 @@ def add(
 
     key_named(f"channels.{name}.url")  # refuses an invalid name
     wanted = key_named(f"channels.{name}.tiers").read(tiers) if tiers else None
+    extras.ensure("channels", "apprise", why="Channels", yes=yes, again=f"midwatch channel add {name}")
     prompt, hint = f"Paste {name}'s Apprise URL (it is not shown): ", f"midwatch channel add {name} URL"
     given = url.strip() or asked_hidden(prompt, hint=hint)
     kept = None if given.startswith(PLACES) else StoredSecret(client.home(), f"channel-{name}")
@@ -184,7 +188,7 @@ def _write(name: str, values: dict[str, object]) -> None:
     text = settings_file.read(home)
     for about, value in values.items():
         text = settings_file.with_value(text, f"channels.{name}", about, value)
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    close_to_others(home)
     settings_file.put(home, text)
 
 

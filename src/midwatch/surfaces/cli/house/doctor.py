@@ -80,7 +80,7 @@ def _machine() -> list[Finding]:
     if git is None:
         found.append(finding("bad", "git is not installed.", "apt install git, or your system's way"))
     else:
-        said = subprocess.run([git, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        said = subprocess.run([git, "--version"], cwd="/", capture_output=True, text=True, check=False).stdout.strip()
         found.append(finding("ok", said))
     memory = local_checks.free_memory() / 2**30
     state = "ok" if memory >= 2 else "look"

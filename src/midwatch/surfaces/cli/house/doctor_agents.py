@@ -6,6 +6,7 @@ from typing import Any
 from midwatch.errors import MidwatchError
 from midwatch.surfaces.cli.house.agents import CREDENTIALS, greeted, seen
 from midwatch.surfaces.cli.house.doctor import Finding, finding
+from midwatch.surfaces.cli.shell.screen import moment
 
 
 def agent_findings(*, hello: bool) -> list[Finding]:
@@ -18,7 +19,7 @@ def agent_findings(*, hello: bool) -> list[Finding]:
     for row in rows:
         if row["set_up"]:
             found.append(_stands(row))
-            if hello and row["ready"]:
+            if hello and not row["missing"]:
                 found.append(_answers(row))
     others = [_other(row) for row in rows if not row["set_up"]]
     if others:
@@ -29,17 +30,24 @@ def agent_findings(*, hello: bool) -> list[Finding]:
 def _stands(row: dict[str, Any]) -> Finding:
     """Report the first thing that prevents it from working, or that all is well."""
     name = f"agent {row['name']}"
-    if not row["ready"]:
+    if row["missing"]:
         return finding("look", f"{name} cannot work yet: {row['missing']}")
     here = f"{name}: {row['program']} {row['version']}".rstrip()
     problem = _unreadable(row)
     if problem is not None:
         return finding("look", f"{here}, and its credential cannot be read: {problem.message}", problem.hint)
-    pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"
     if row["tested"] and row["version"] not in row["tested"]:
         hint = f"It may still work. The tested one: {row['install']}"
         return finding("look", f"{here} is {row['judged']}", hint)
-    return finding("ok", f"{here} ({row['judged']}){pays if row['credential'] else ''}")
+    pays = ""
+    if row["credential"]:
+        pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"
+    text = f"{here} ({row['judged']}){pays}"
+    if row["ready"]:
+        return finding("ok", f"{text}, and answered in its sandbox on {moment(row['proven_at'])}")
+    if row["proof"]:
+        return finding("look", f"{text}. {row['proof']}", f"Try it again: midwatch agent test {row['name']}")
+    return finding("ok", f"{text}; not tried in its sandbox yet", f"midwatch agent test {row['name']}")
 
 
 def _unreadable(row: dict[str, Any]) -> MidwatchError | None:

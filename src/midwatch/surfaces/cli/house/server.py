@@ -11,7 +11,8 @@ from pathlib import Path
 import typer
 
 from midwatch.errors import Broken, MidwatchError, Refused, reported
-from midwatch.surfaces.address import SOCKET
+from midwatch.settings.folder import close_to_others, environment
+from midwatch.surfaces.address import FIRST_LOGIN, SOCKET
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.terms.money import some
@@ -30,8 +31,6 @@ RestartSec=2
 WantedBy=default.target
 """
 PATIENCE = 120.0
-PAGES = ("Pages: ", "Open this once ")
-"""The start of the lines that give the address for a browser."""
 
 
 def up(
@@ -74,7 +73,8 @@ def _here(*, api: bool) -> None:
             keep_secrets_out_of_logs(house, *logging.getLogger().handlers)
             where = client.home() / SOCKET if api else "worker only"
             typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
-            await serve(house, api=api, say=lambda line: typer.echo(line, err=True))
+            on_terminal = sys.stderr.isatty()
+            await serve(house, api=api, say=lambda line: typer.echo(line, err=True), on_terminal=on_terminal)
 
     asyncio.run(run())
 
@@ -83,7 +83,7 @@ def _detach() -> None:
     if client.server_answers():
         raise Refused(f"Midwatch is already running on {client.home()}.", hint="See: midwatch status")
     home = client.home()
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    close_to_others(home)
     log = home / "server.log"
     with log.open("ab") as out:
         begins = out.tell()
@@ -92,6 +92,8 @@ def _detach() -> None:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
+            env=_surroundings(home),
+            cwd="/",
             start_new_session=True,
         )
     until = time.monotonic() + PATIENCE
@@ -100,11 +102,33 @@ def _detach() -> None:
             raise _why(log.read_bytes()[begins:].decode(errors="replace"), process.returncode, log)
         if client.server_answers():
             typer.echo(f"Midwatch is up (process {process.pid}). Its log: {log}")
-            said = log.read_bytes()[begins:].decode(errors="replace").splitlines()
-            typer.echo("\n".join(text for text in said if text.startswith(PAGES)))
+            _say_where()
             return
         time.sleep(0.05)
     raise Broken(f"Midwatch did not answer within {PATIENCE:g} s.", hint=f"Its log: {log}")
+
+
+def _say_where() -> None:
+    """Give the pages' address; on a terminal, with a link for the first login. A link never goes into a file."""
+    pages = client.get("/status")["pages"]
+    if not pages:
+        return
+    if client.get("/people"):
+        typer.echo(f"Pages: {pages}")
+    elif sys.stdout.isatty():
+        made = client.send("POST", "/people/links", {"role": "owner", "person": ""})
+        typer.echo(f"Open this once to make your login: {pages}{made['path']}")
+    else:
+        typer.echo(f"Pages: {pages}")
+        typer.echo(FIRST_LOGIN)
+
+
+def _surroundings(home: Path) -> dict[str, str]:
+    """Return the environment of a server that does not run here: where it looks must not depend on this folder."""
+    known = environment()
+    paths = [str(Path(part).absolute()) for part in known.get("PYTHONPATH", "").split(os.pathsep) if part]
+    found = {"PYTHONPATH": os.pathsep.join(paths)} if paths else {}
+    return {**known, **found, "MIDWATCH_HOME": str(home)}
 
 
 def _why(said: str, code: int, log: Path) -> MidwatchError:

@@ -20,12 +20,11 @@ def read(home: Path) -> str:
 
 
 def put(home: Path, text: str) -> None:
-    """Replace the file in one step and keep its permissions."""
+    """Replace the file in one step, readable by its owner only."""
     file = home / FILE
-    mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
     beside = file.with_name(f".{FILE}.new")
     beside.unlink(missing_ok=True)
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as out:
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
         out.write(text)
     beside.replace(file)
 

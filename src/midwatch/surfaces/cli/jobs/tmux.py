@@ -61,7 +61,7 @@ def _home_of(name: str) -> str:
 
 
 def _asked(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(["tmux", *words], capture_output=True, text=True, check=False)
+    return subprocess.run(["tmux", *words], capture_output=True, text=True, check=False, cwd=Path.home())
 
 
 def _tmux(*words: str, shown: bool = False) -> None:

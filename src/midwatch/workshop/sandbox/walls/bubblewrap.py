@@ -65,7 +65,7 @@ def _can_disable_namespaces(bwrap: str) -> bool:
     """Return whether this bwrap is new enough (0.8), and not setuid, where it cannot."""
     if Path(bwrap).stat().st_mode & stat.S_ISUID:
         return False
-    said = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False, timeout=60, env={})
+    said = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False, timeout=60, env={}, cwd="/")
     return "--disable-userns" in said.stdout + said.stderr
 
 

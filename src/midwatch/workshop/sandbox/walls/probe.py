@@ -101,7 +101,14 @@ def _try(folder: Path, isolation: Isolation, script: str = "", limits: SandboxLi
     try:
         argv = command(walls, ["/bin/sh", "-c", script], isolation=isolation, note=folder / "note.json")
         done = subprocess.run(
-            argv, env={}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=PATIENCE
+            argv,
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
         )
     except (MidwatchError, OSError, subprocess.TimeoutExpired) as error:
         return str(error)
