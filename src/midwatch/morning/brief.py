@@ -114,7 +114,17 @@ async def _signed_with(morning: Morning, session: rec.SessionRow) -> str:
 
 def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     session = ledger.session
-    recommended = recommendations.recommend(ledger.jobs, ledger.pull_requests, ledger.evidence, new_id=morning.ids.new)
+    recommended = recommendations.recommend(
+        recommendations.QueueFacts(
+            session=session,
+            projects=ledger.projects,
+            jobs=ledger.jobs,
+            acts=ledger.acts,
+            pull_requests=ledger.pull_requests,
+            evidence=ledger.evidence,
+            new_id=morning.ids.new,
+        )
+    )
     waiting = [ask for ask in ledger.asks if ask.state is AskState.OPEN]
     review = morning.settings().review
     sections = brief_text.sections(ledger, recommended, waiting)
@@ -148,6 +158,8 @@ def score_before_review(ledger: NightRecords, run: rec.RunRow, recommended: tupl
         novelty=scores.novelty([f"{item.citation.split('@')[0]} {item.notes}" for item in items]),
         readiness=scores.readiness(mine),
     )
+    if run.status in scores.UNDELIVERED or not mine:
+        parts = parts.model_copy(update={"evidence": 0.0, "readiness": 0.0})
     return RunScored(run=run.id, phase="pre", parts=parts, score=four_digits(scores.pre(parts)))
 
 

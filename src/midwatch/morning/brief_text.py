@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from midwatch.rules.morning.scores import UNDELIVERED
+from midwatch.rules.morning.tally import tally
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros, some
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow
@@ -10,6 +12,7 @@ from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level
 from midwatch.views.pages.channels import unsent_line
 from midwatch.views.pages.stack import brief_line
+from midwatch.views.text.progress import attention
 from midwatch.views.text.states import JOB_ENDED
 
 if TYPE_CHECKING:
@@ -18,24 +21,18 @@ if TYPE_CHECKING:
 
 def headline(ledger: "NightRecords") -> str:
     """One sentence about the night, good or bad."""
-    ordered, opened = len(ledger.session.works()), _delivered(ledger)
+    counted = tally(ledger.session.works(), ledger.jobs, ledger.acts)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
         return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was changed."
-    if failed and not ledger.pull_requests:
-        return f"{ledger.session.called} failed: none of {ordered} delivered. {failed[-1].why}"
-    eye = len(failed) + sum(ask.state.value == "open" for ask in ledger.asks)
+    if failed and not counted.done and not ledger.pull_requests:
+        return f"{ledger.session.called} failed: none of {counted.ordered} delivered. {failed[-1].why}"
+    eye = attention(counted, sum(ask.state.value == "open" for ask in ledger.asks))
     tail = f" {eye} {'needs' if eye == 1 else 'need'} your attention." if eye else ""
-    return f"{ledger.session.called}: {opened} of {ordered} delivered as pull requests.{tail}"
-
-
-def _delivered(ledger: "NightRecords") -> int:
-    """Count the pieces of work delivered in every one of their repositories."""
-    of = {job.id: job.work_item for job in ledger.jobs}
-    opened = {of[pr.job] for pr in ledger.pull_requests if pr.job in of}
-    settled = opened | {job.work_item for job in ledger.jobs if job.state is JobState.DONE}
-    return sum(bool(items & opened) and items <= settled for items in ledger.session.works())
+    unneeded = f"; {counted.unneeded} needed no change" if counted.unneeded else ""
+    done = f"{counted.delivered} of {counted.ordered} delivered as pull requests{unneeded}"
+    return f"{ledger.session.called}: {done}.{tail}"
 
 
 def sections(
@@ -89,13 +86,13 @@ def _spent(ledger: "NightRecords") -> str:
 
 
 def _all_completed(ledger: "NightRecords") -> list[str]:
-    """One line for each piece of work; one in several repositories has its parts in one line."""
+    """One line for each piece of work, the done ones first; one in several repositories has its parts in one line."""
     found = []
-    for run in ledger.runs:
+    for run in sorted(ledger.runs, key=lambda one: one.status in UNDELIVERED):
         jobs = [job for job in ledger.jobs if job.run == run.id]
         if run.contract.parts:
             parts = (f"{_where(ledger, job)} {JOB_ENDED.get(job.state, job.state.value)}. {_said(job)}" for job in jobs)
-            found.append(f"{run.contract.objective} ({run.status}): {' '.join(parts)}")
+            found.append(f"{run.contract.objective} ({run.status.replace('_', ' ')}): {' '.join(parts)}")
         else:
             found += [
                 f"{_where(ledger, job)}: {job.title}: {JOB_ENDED.get(job.state, job.state.value)}. {_said(job)}"

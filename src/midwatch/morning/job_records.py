@@ -39,7 +39,7 @@ async def _receipts(morning: Morning, job: JobRow) -> list[Event]:
     events: list[Event] = []
     checks = [_found(job, _check_evidence(morning, job, one)) for one in _checks(job)]
     findings = [_found(job, _finding_evidence(morning, job, one)) for one in _left(job)[:MOST_FINDINGS]]
-    events += [*checks, *findings]
+    events += [*checks, *findings, *(_found(job, one) for one in _survey_evidence(morning, job))]
     events += _claims(morning, job, tuple(one.evidence.id for one in checks), findings)
     if job.diff_blob:
         events.append(_artifact(morning, job))
@@ -89,6 +89,23 @@ def _finding_evidence(morning: Morning, job: JobRow, finding: Finding) -> Eviden
         quality=item_quality(SourceRank.PRIMARY),
         notes=f"{finding.rule}: {finding.message}",
     )
+
+
+def _survey_evidence(morning: Morning, job: JobRow) -> list[Evidence]:
+    """Record what was read to show that nothing had to be done."""
+    left = job.done or job.plan
+    if job.state is not JobState.DONE or job.change is not None or left is None or left.survey is None:
+        return []
+    files = some(left.survey.files, "file")
+    return [
+        Evidence(
+            id=morning.ids.new("evi"),
+            kind=EvidenceKind.METRIC_SNAPSHOT,
+            citation=f"{job.agent} read {files} at {_head(job)[:12]} and found nothing it could fix",
+            origin=f"survey:{job.agent}",
+            quality=item_quality(SourceRank.PRIMARY),
+        )
+    ]
 
 
 def _claims(morning: Morning, job: JobRow, checks: tuple[str, ...], findings: list[EvidenceFound]) -> list[ClaimMade]:

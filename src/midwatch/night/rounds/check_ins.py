@@ -19,6 +19,7 @@ from midwatch.rules.budget.limits import (
     marks_crossed,
     session_ends,
 )
+from midwatch.rules.morning.tally import tally
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.night import CheckinsSettings
 from midwatch.terms.facts import Budget
@@ -65,8 +66,8 @@ async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...
 
 
 def _standing(world: World) -> str:
-    counted = [item.state for item in world.items()]
-    text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} running."
+    counted = tally(world.session.works(), world.jobs, world.acts)
+    text = f"{counted.done} of {counted.ordered} done, {len(world.running)} running."
     money, tokens = world.budgets().usd_micros, world.budgets().tokens
     if not money.spent and not tokens.spent:
         return text

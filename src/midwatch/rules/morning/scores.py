@@ -21,6 +21,8 @@ MOST_PENALTY: Final = 0.5
 LOW_VALUE_ABOVE: Final = 0.4
 LOW_VALUE_LEAST_ACTS: Final = 5
 OLD_AFTER_DAYS: Final = 2 * 365
+UNDELIVERED: Final = frozenset({"failed", "stopped", "nothing_delivered"})
+"""Runs whose evidence and readiness are 0: they left nothing to decide on."""
 
 
 class SourceRank(StrEnum):
