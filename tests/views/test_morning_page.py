@@ -136,7 +136,7 @@ def test_the_night_line_counts_what_was_asked(page: MorningPage, rows: NightRows
 def test_an_item_has_its_pull_request_checks_and_evidence(page: MorningPage) -> None:
     green, red, look, _ = page.items
     assert (green.became, green.missing) == ("Delivered", False)
-    assert (green.title, green.sure, green.project) == ("Tidy up: 3 changes", 90, "sample")
+    assert (green.title, green.sure, green.project) == ("Tidy up: 3 changes", 60, "sample")
     assert green.pull is not None
     assert (green.pull.number, green.pull.state, green.pull.into) == (1, "open", "main")
     assert [(one.before, one.after, one.fine) for one in green.checks] == [("green", "green", True)]

@@ -7,7 +7,7 @@ from typing import Final
 from midwatch.rules.morning.tally import delivered, outcome_of
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import some
+from midwatch.terms.money import dollars, some
 from midwatch.terms.records import ActRow, EvidenceRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.report import ITEM_DONE, EvidenceKind, ItemOutcome, Recommendation
 from midwatch.views.text.proof import PROVEN_IN_SHORT
@@ -113,12 +113,23 @@ def _merge(facts: QueueFacts, job: JobRow, pr: PullRequestRow) -> Recommendation
 def _tradeoffs(job: JobRow, verdict: str, size: str) -> tuple[str, ...]:
     """Name what speaks against this change itself: doubts, its plan's risks, no checks, sensitive files, its size."""
     found = [doubt.text.removesuffix(".") for doubt in (job.proof.doubts if job.proof else ())[:MOST_DOUBTS]]
-    found += list(job.plan.risks[:1]) if job.plan else []
+    found += _risks(job)[:1]
     if verdict == "no_checks":
         found.append("no check verifies it")
     if job.change and job.change.flagged:
         found.append(f"touches {', '.join(job.change.flagged[:2])}")
     return tuple(found) or ((f"{size} to review",) if size else ())
+
+
+def _risks(job: JobRow) -> list[str]:
+    """Name the risks of the work that was delivered; a plan's risks count only if it was carried out as planned."""
+    if job.done is not None and job.done.risks is not None:
+        return list(job.done.risks)
+    if job.done is not None and job.done.dropped:
+        return []
+    if job.plan is None or job.change is None or not {one.path for one in job.change.files} <= set(job.plan.files):
+        return []
+    return list(job.plan.risks)
 
 
 def _finding(facts: QueueFacts, job: JobRow) -> Recommendation | None:
@@ -132,7 +143,6 @@ def _finding(facts: QueueFacts, job: JobRow) -> Recommendation | None:
         id=facts.new_id("rec"),
         text=f"Look at {place} ({first.notes}){more}: no safe fix exists.",
         confidence=FOUND,
-        tradeoffs=("some may be intentional",),
         ask=f"Open {place}",
         why=f"trace:{job.id}",
         evidence=tuple(row.id for row in found[:5]),
@@ -171,6 +181,7 @@ def _missing(facts: QueueFacts, job: JobRow, own: Sequence[JobRow], outcome: Ite
         confidence=UNDELIVERED,
         ask=f"midwatch job show {job.number}",
         why=f"trace:{job.id}",
+        tradeoffs=_cost_so_far(own),
         hypothesis=True,
         run=job.run,
         work_item=job.work_item,
@@ -179,6 +190,15 @@ def _missing(facts: QueueFacts, job: JobRow, own: Sequence[JobRow], outcome: Ite
         tried=tried,
         advice=advice,
     )
+
+
+def _cost_so_far(own: Sequence[JobRow]) -> tuple[str, ...]:
+    """Say what the tries cost: another may cost as much."""
+    minutes = sum(job.ran_seconds for job in own) // 60
+    money = sum(job.usd_micros for job in own)
+    spent = [f"{minutes} min"] if minutes else []
+    spent += [dollars(money)] if money else []
+    return (f"{' and '.join(spent)} went into it so far",) if spent else ()
 
 
 def _tried(own: Sequence[JobRow]) -> tuple[str, ...]:

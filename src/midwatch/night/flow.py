@@ -114,6 +114,7 @@ async def _finish(night: Night, session_id: str, plan: ev.RoundPlanned) -> None:
     ended = ev.RoundEnded(session=session_id, number=plan.number, next_at=next_at)
     events = (
         *await check_ins.check_in(night.ids, night.records, world),
+        *check_ins.stop_wasted(night.ids, world),
         ended,
         *check_ins.debrief_if_over(night.ids, world),
     )

@@ -74,7 +74,7 @@ class ReportWritten(Happening):
     decisions: tuple[str, ...]
     """Open asks for the person."""
     review_due_at: datetime
-    flags: tuple[Reason, ...] = ()
+    guardrails: tuple[Reason, ...] = ()
     """What the drift guardrails found in its recommendations and claims."""
 
 
