@@ -22,7 +22,7 @@ from midwatch.terms.records import (
     RunRow,
     SessionRow,
 )
-from midwatch.terms.report import AssumptionVerdict, Given, Review, ReviewOutcome
+from midwatch.terms.report import AssumptionVerdict, Given, Review, ReviewOutcome, ScoreParts
 from midwatch.terms.trust import Level
 from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import GOOD, ScriptedAgent, a_scripted_house
@@ -49,6 +49,10 @@ async def flags_of(house: TestHouse) -> set[str]:
     written = [one.event for one in await every_entry(house.house, kinds=("report.written",))]
     assert isinstance(written[-1], ReportWritten)
     return {flag.code for flag in written[-1].guardrails}
+
+
+def parts_of(run: RunRow) -> ScoreParts:
+    return ScoreParts.model_validate(run.scores["pre"])
 
 
 def section(report: ReportRow, title: str) -> str:
@@ -190,10 +194,10 @@ async def test_no_part_of_the_score_is_a_constant(tmp_path: Path) -> None:
     async with a_house(tmp_path / "home") as house:
         await a_night(house, source)
         (first,) = await house.house.records.find(RunRow)
-        assert first.scores["pre"]["novelty"] == 1  # type: ignore[index, call-overload]
+        assert parts_of(first).novelty == 1
         await another_night(house)
         second = (await house.house.records.find(RunRow))[-1]
-        assert second.scores["pre"]["novelty"] == 0  # type: ignore[index, call-overload]
+        assert parts_of(second).novelty == 0
 
 
 class Slow(ScriptedAgent):
@@ -217,7 +221,7 @@ async def test_evidence_about_a_base_that_moved_is_not_fresh(tmp_path: Path) -> 
         await a_night(house, source)
         assert {row.fresh for row in await house.house.records.find(EvidenceRow)} == {False}
         (run,) = await house.house.records.find(RunRow)
-        assert run.scores["pre"]["evidence"] == pytest.approx(0.5 * 0.9)  # type: ignore[index, call-overload]
+        assert parts_of(run).evidence == pytest.approx(0.5 * 0.9)
 
 
 class Straying:
@@ -243,4 +247,4 @@ async def test_acts_that_serve_no_item_lower_the_alignment(tmp_path: Path) -> No
     ) as house:
         await a_night(house, sample_repository(tmp_path / "sample"))
         (run,) = await house.house.records.find(RunRow)
-        assert run.scores["pre"]["alignment"] == 0.5  # type: ignore[index, call-overload]
+        assert parts_of(run).alignment == 0.5
