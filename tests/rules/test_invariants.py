@@ -164,6 +164,7 @@ CORRUPTIONS: list[tuple[str, Callable[[Entries], Entries]]] = [
     ("one_end", twice(work.JobEnded)),
     ("one_end", twice(work.RunFinished)),
     ("runs_end_together", dropping(work.JobEnded)),
+    ("done_is_delivered", dropping(work.PullRequestOpened)),
     ("tools_finished", dropping(ev.ToolFinished)),
     ("nothing_above_the_level", altering(ev.SessionStarted, level=Level.OBSERVE)),
     ("nothing_outside_a_session", debriefed_before_the_start),

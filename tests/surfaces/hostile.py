@@ -110,6 +110,7 @@ class Day:
             "act": job.act,
             "mission": run.mission,
             "pull_request": self.first(jobs.PullRequestOpened).pull_request,
+            "assumption": self.first(morning.AssumptionMade).assumption.id,
         }
 
 
@@ -249,7 +250,8 @@ def _at_the_door() -> Sequence[Event]:
 
 def _made(kind: type[Event], ids: dict[str, str]) -> Event:
     known = {"ask": "ask_extra", "goal": "goal_x", "proposal": "set_x", "message": "msg_x", "notice": "ntc_x"}
-    given = {name: value for name, value in (known | ids).items() if name in kind.model_fields}
+    whole = {"assumption"} if kind is morning.AssumptionMade else set()  # there it is the thing itself, not its id
+    given = {name: value for name, value in (known | ids).items() if name in kind.model_fields.keys() - whole}
     if kind is projects.SettingsProposed:
         given["changes"] = {"rounds.interval_seconds": 400, "owner.name": "A name"}  # type: ignore[assignment]
     if kind is projects.ProjectChanged:

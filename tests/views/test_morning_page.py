@@ -10,12 +10,13 @@ import pytest
 from midwatch.errors import Misuse
 from midwatch.journal.entry import Entry
 from midwatch.morning import review
+from midwatch.rules.morning.tally import tally
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages.morning import night_rows
 from midwatch.terms.asks import AskState
-from midwatch.terms.jobs import CheckResult, Dropped, JobState, Proof
+from midwatch.terms.jobs import CheckResult, Dropped, JobState, Proof, Stage
 from midwatch.terms.orders import OrderedWork
-from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome
+from midwatch.terms.report import AssumptionVerdict, FlagKind, Given, Review, ReviewOutcome
 from midwatch.terms.trust import Level
 from midwatch.views.pages.morning_items import NightRows, checks
 from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, review_of, verdict
@@ -72,12 +73,19 @@ def jobs_ended(rows: NightRows, *states: JobState, verdict: str = "green") -> Ni
     """The same night with as many jobs, each ended so."""
     made = [
         rows.jobs[0].model_copy(
-            update={"id": f"job_{place}", "work_item": f"work_{place}", "state": state, "proof": Proof(verdict=verdict)}
+            update={
+                "id": f"job_{place}",
+                "work_item": f"work_{place}",
+                "state": state,
+                "stage": Stage.NOTICE if state is JobState.DONE else Stage.EXECUTE,
+                "proof": Proof(verdict=verdict),
+            }
         )
         for place, state in enumerate(states)
     ]
     items = tuple({"work_item": f"work_{place}"} for place in range(len(states)))
-    return replace(rows, jobs=tuple(made), asks=(), session=rows.session.model_copy(update={"items": items}))
+    session = rows.session.model_copy(update={"items": items})
+    return replace(rows, jobs=tuple(made), asks=(), session=session, tally=tally(session.works(), made))
 
 
 @pytest.mark.parametrize(
@@ -89,6 +97,7 @@ def jobs_ended(rows: NightRows, *states: JobState, verdict: str = "green") -> Ni
         ((JobState.DONE,) * 5, "All five are done."),
         ((JobState.DONE,) * 4 + (JobState.FAILED,), "Four of five done. One needs your attention."),
         ((JobState.DONE, JobState.STOPPED, JobState.DECLINED), "One of three done. Two need your attention."),
+        ((JobState.NOTHING_DELIVERED,), "The one thing ordered is not done. One needs your attention."),
         ((JobState.FAILED,) * 2, "None of two done. Two need your attention."),
         ((JobState.DONE,) * 13, "All 13 are done."),
         ((), "Nothing was ordered, nothing was done."),
@@ -125,8 +134,9 @@ def test_the_night_line_counts_what_was_asked(page: MorningPage, rows: NightRows
 
 
 def test_an_item_has_its_pull_request_checks_and_evidence(page: MorningPage) -> None:
-    green, red, look = page.items
-    assert (green.title, green.sure, green.project) == ("Tidy up: 3 changes", 90, "sample")
+    green, red, look, _ = page.items
+    assert (green.became, green.missing) == ("Delivered", False)
+    assert (green.title, green.sure, green.project) == ("Tidy up: 3 changes", 60, "sample")
     assert green.pull is not None
     assert (green.pull.number, green.pull.state, green.pull.into) == (1, "open", "main")
     assert [(one.before, one.after, one.fine) for one in green.checks] == [("green", "green", True)]
@@ -139,7 +149,7 @@ def test_an_item_has_its_pull_request_checks_and_evidence(page: MorningPage) -> 
 
 def test_decisions_made_for_the_person_name_their_entries(page: MorningPage, nights: tuple[Night, Night]) -> None:
     kinds = {entry.seq: entry.event.kind for entry in nights[0][1]}
-    green, red, _ = page.items
+    green, red, *_ = page.items
     assert [kinds[one.seq] for one in green.decisions] == ["act.judged", "ask.expired"]
     assert [kinds[one.seq] for one in red.decisions] == ["act.judged", "ask.expired", "job.verified"]
 
@@ -193,7 +203,7 @@ def test_a_review_shows_what_it_changed(nights: tuple[Night, Night]) -> None:
 
 
 def test_a_form_becomes_a_review(page: MorningPage) -> None:
-    first, second, _ = page.items
+    first, second, *_ = page.items
     form = RATED | {
         f"outcome:{first.id}": "accepted",
         f"reason:{first.id}": "not for an accepted one",
@@ -208,7 +218,8 @@ def test_a_form_becomes_a_review(page: MorningPage) -> None:
         Given(recommendation=second.id, outcome=ReviewOutcome.MODIFIED, reason="smaller"),
     )
     assert (given.usefulness, given.trust, given.brevity, given.flags) == (4, 3, 5, (FlagKind.UNSAFE,))
-    assert given.notes == f"fine\nWrong: {page.assumptions[0].statement}"
+    assert given.notes == "fine"
+    assert given.assumptions == (AssumptionVerdict(assumption=page.assumptions[0].id, status="rejected"),)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events import session as ev
-from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.projects import LevelChanged, WorkAdded
 from midwatch.ports.journal import Records
 from midwatch.rules.paths import require_patterns
@@ -111,14 +110,7 @@ async def _events(
     known = await evening.records.find(PreflightRow, session=session.id, orders_hash=signed, state=PreflightState.ENDED)
     earlier = await evening.records.find(SessionRow, state=SessionState.DEBRIEF)
     return [
-        *(
-            event
-            for one in earlier
-            for event in (
-                ReviewTimedOut(session=one.id),
-                ev.SessionEnded(session=one.id, reason="the next night began"),
-            )
-        ),
+        *(ev.SessionEnded(session=one.id, reason="the next night began") for one in earlier),
         *added,
         ev.OrdersSigned(session=session.id, orders_hash=signed, by=by, preflight=known[-1].id if known else ""),
         *_for_this_night(session.id, orders, before),

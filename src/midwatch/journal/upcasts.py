@@ -8,7 +8,14 @@ from midwatch.journal.events import Event, TaggedEvent
 
 Shape = dict[str, JsonValue]
 
-UPCASTS: dict[str, Callable[[Shape], Shape]] = {}
+
+def _ended(payload: Shape) -> Shape:
+    """A job could once be done without a delivery and without a word on why; those entries keep their meaning."""
+    unsaid = payload.get("state") == "done" and "unneeded" not in payload
+    return payload | {"unneeded": "Recorded before this had to be shown."} if unsaid else payload
+
+
+UPCASTS: dict[str, Callable[[Shape], Shape]] = {"job.ended": _ended}
 """By stored kind. Each has a golden file under tests/journal/golden."""
 
 

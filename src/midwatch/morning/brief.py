@@ -3,23 +3,22 @@
 import contextlib
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
-from midwatch.journal.events.morning import ReportWritten, RunScored
+from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.morning import brief_text, build_stack, recommendations
 from midwatch.morning.roles import Morning
 from midwatch.morning.run_end import finish
-from midwatch.rules.morning import scores
+from midwatch.morning.run_scores import score_before_review
 from midwatch.rules.morning.brief import compose_brief
-from midwatch.rules.morning.scores import ActDone
+from midwatch.rules.morning.drift import guarded
+from midwatch.settings.zone import local_time
 from midwatch.terms import records as rec
-from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, DeliveryState, Tier
-from midwatch.terms.money import four_digits
 from midwatch.terms.preflight import LineState
-from midwatch.terms.report import Recommendation, ScoreParts
 from midwatch.views.pages.preflight import signed_with
 
 
@@ -42,6 +41,10 @@ class NightRecords:
     signed_with: str = ""
     """What was known to be wrong when the orders were signed."""
     stacks: tuple[rec.StackRow, ...] = ()
+    earlier_runs: tuple[rec.RunRow, ...] = ()
+    """Of other sessions, in tonight's projects."""
+    earlier_evidence: tuple[rec.EvidenceRow, ...] = ()
+    earlier_outcomes: tuple[rec.OutcomeRow, ...] = ()
 
 
 async def debrief(morning: Morning, session_id: str) -> None:
@@ -82,6 +85,9 @@ async def open_ledger(morning: Morning, session: rec.SessionRow) -> NightRecords
     records = morning.records
     runs = await records.find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
+    here = tuple({run.project for run in runs})
+    earlier = tuple(one for one in await records.find(rec.RunRow, project=here) if one.session != session.id)
+    before = tuple(one.id for one in earlier)
     return NightRecords(
         session=session,
         projects={row.id: row for row in await records.find(rec.ProjectRow)},
@@ -95,6 +101,9 @@ async def open_ledger(morning: Morning, session: rec.SessionRow) -> NightRecords
         assumptions=await records.find(rec.AssumptionRow, run=mine),
         unsent=await _unsent(morning, session),
         signed_with=await _signed_with(morning, session),
+        earlier_runs=earlier,
+        earlier_evidence=await records.find(rec.EvidenceRow, run=before) if before else (),
+        earlier_outcomes=await records.find(rec.OutcomeRow, run=before) if before else (),
     )
 
 
@@ -114,12 +123,32 @@ async def _signed_with(morning: Morning, session: rec.SessionRow) -> str:
 
 def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     session = ledger.session
-    recommended = recommendations.recommend(ledger.jobs, ledger.pull_requests, ledger.evidence, new_id=morning.ids.new)
+    queue = recommendations.recommend(
+        recommendations.QueueFacts(
+            session=session,
+            projects=ledger.projects,
+            jobs=ledger.jobs,
+            acts=ledger.acts,
+            pull_requests=ledger.pull_requests,
+            evidence=ledger.evidence,
+            new_id=morning.ids.new,
+        )
+    )
+    recommended, flags = guarded(queue, ledger.claims, ledger.evidence)
     waiting = [ask for ask in ledger.asks if ask.state is AskState.OPEN]
-    review = morning.settings().review
-    sections = brief_text.sections(ledger, recommended, waiting)
-    brief = compose_brief(brief_text.headline(ledger), sections, most_words=review.brief_max_words)
+    settings = morning.settings()
+    review = settings.review
     due = morning.clock.now() + timedelta(hours=review.due_hours)
+    told = brief_text.BriefFacts(
+        ledger,
+        recommended,
+        waiting,
+        flags,
+        review_due_at=local_time(settings, due),
+        to_local=partial(local_time, settings),
+    )
+    sections = brief_text.sections(told)
+    brief = compose_brief(brief_text.headline(ledger), sections, most_words=review.brief_max_words)
     report = ReportWritten(
         report=morning.ids.new("rep"),
         session=session.id,
@@ -127,34 +156,10 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
         recommendations=recommended,
         decisions=tuple(ask.id for ask in waiting),
         review_due_at=due,
+        guardrails=flags,
     )
     scored = [score_before_review(ledger, run, recommended) for run in ledger.runs]
     notice = NoticeRaised(
         notice=morning.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
     )
     return (report, *scored) if session.ad_hoc else (report, *scored, notice)  # the job reports the end of a command
-
-
-def score_before_review(ledger: NightRecords, run: rec.RunRow, recommended: tuple[Recommendation, ...]) -> RunScored:
-    """Score one run by the formulas, from its own records."""
-    items = [row for row in ledger.evidence if row.run == run.id]
-    claims = [row for row in ledger.claims if row.run == run.id]
-    mine = [one for one in recommended if one.run == run.id]
-    started = {job.act for job in ledger.jobs if job.run == run.id}
-    acts = [_act(act) for act in ledger.acts if act.id in started]
-    parts = ScoreParts(
-        alignment=scores.alignment(acts),
-        evidence=scores.evidence_score(items, claims),
-        novelty=scores.novelty([f"{item.citation.split('@')[0]} {item.notes}" for item in items]),
-        readiness=scores.readiness(mine),
-    )
-    return RunScored(run=run.id, phase="pre", parts=parts, score=four_digits(scores.pre(parts)))
-
-
-def _act(row: rec.ActRow) -> ActDone:
-    return ActDone(
-        kind=ActKind(row.kind),
-        target=row.about,
-        linked=row.proposal.ordered,
-        fresh=bool(row.result),
-    )

@@ -1,16 +1,30 @@
 """The brief's lines, section by section, before they are cut to their limits."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
+from midwatch.rules.morning.scores import UNDELIVERED
+from midwatch.rules.morning.tally import tally
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros, some
-from midwatch.terms.records import AskRow, EvidenceRow, JobRow
+from midwatch.terms.records import AskRow, EvidenceRow, JobRow, RunRow
 from midwatch.terms.report import EvidenceKind, Recommendation
-from midwatch.terms.trust import Level
+from midwatch.terms.trust import Level, Reason
 from midwatch.views.pages.channels import unsent_line
 from midwatch.views.pages.stack import brief_line
+from midwatch.views.text.progress import attention
 from midwatch.views.text.states import JOB_ENDED
+
+MOMENT: Final = "%d %b %H:%M"
+LACKS: Final = {
+    "drift.no_support": ("recommendation", "without evidence"),
+    "drift.no_why": ("recommendation", "without a reason"),
+    "drift.no_evidence": ("claim", "without evidence"),
+}
+"""Flags that a person should know of; the others are in the report."""
 
 if TYPE_CHECKING:
     from midwatch.morning.brief import NightRecords
@@ -18,30 +32,35 @@ if TYPE_CHECKING:
 
 def headline(ledger: "NightRecords") -> str:
     """One sentence about the night, good or bad."""
-    ordered, opened = len(ledger.session.works()), _delivered(ledger)
+    counted = tally(ledger.session.works(), ledger.jobs, ledger.acts)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
         return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was changed."
-    if failed and not ledger.pull_requests:
-        return f"{ledger.session.called} failed: none of {ordered} delivered. {failed[-1].why}"
-    eye = len(failed) + sum(ask.state.value == "open" for ask in ledger.asks)
+    if failed and not counted.done and not ledger.pull_requests:
+        return f"{ledger.session.called} failed: none of {counted.ordered} delivered. {failed[-1].why}"
+    eye = attention(counted, sum(ask.state.value == "open" for ask in ledger.asks))
     tail = f" {eye} {'needs' if eye == 1 else 'need'} your attention." if eye else ""
-    return f"{ledger.session.called}: {opened} of {ordered} delivered as pull requests.{tail}"
+    unneeded = f"; {counted.unneeded} needed no change" if counted.unneeded else ""
+    done = f"{counted.delivered} of {counted.ordered} delivered as pull requests{unneeded}"
+    return f"{ledger.session.called}: {done}.{tail}"
 
 
-def _delivered(ledger: "NightRecords") -> int:
-    """Count the pieces of work delivered in every one of their repositories."""
-    of = {job.id: job.work_item for job in ledger.jobs}
-    opened = {of[pr.job] for pr in ledger.pull_requests if pr.job in of}
-    settled = opened | {job.work_item for job in ledger.jobs if job.state is JobState.DONE}
-    return sum(bool(items & opened) and items <= settled for items in ledger.session.works())
+@dataclass(frozen=True, slots=True)
+class BriefFacts:
+    """What the brief's lines are written from."""
+
+    ledger: "NightRecords"
+    recommended: Sequence[Recommendation]
+    waiting: Sequence[AskRow]
+    flags: Sequence[Reason]
+    review_due_at: datetime
+    to_local: Callable[[datetime], datetime]
 
 
-def sections(
-    ledger: "NightRecords", recommended: Sequence[Recommendation], waiting: Sequence[AskRow]
-) -> dict[str, list[str]]:
+def sections(told: BriefFacts) -> dict[str, list[str]]:
     """All lines, the most important first in each section."""
+    ledger, recommended, waiting = told.ledger, told.recommended, told.waiting
     return {
         "objective": _objective(ledger),
         "completed": _all_completed(ledger) or [_nothing(ledger)],
@@ -49,10 +68,30 @@ def sections(
         "recommendations": [_recommended(place, one) for place, one in enumerate(recommended, 1)],
         "decisions": _decisions(ledger, waiting),
         "assumptions": [f"{row.statement} If wrong: {row.impact_if_wrong} impact." for row in ledger.assumptions],
-        "risks": _risks(ledger),
+        "risks": [*_risks(ledger), *_lacking(told.flags)],
         "authority": _authority(ledger),
-        "next": ["Nothing: the night is over and waits for your review."],
+        "next": [_next(told)],
     }
+
+
+def _next(told: BriefFacts) -> str:
+    """Say what happens without the person, and until when: nothing starts, what is open stays, deadlines pass."""
+    opened = sum(one.state == "open" for one in told.ledger.pull_requests)
+    stay = f"{some(opened, 'pull request')} {'stays' if opened == 1 else 'stay'} open; " if opened else ""
+    due = [(ask.due_at, ask.number) for ask in told.waiting if ask.due_at is not None]
+    ask = f"ask {min(due)[1]} is decided by silence at {told.to_local(min(due)[0]):{MOMENT}}; " if due else ""
+    review = f"without a review by {told.review_due_at:{MOMENT}} the night is not scored."
+    return f"No agent starts before you sign new orders. {_capital(f'{stay}{ask}{review}')}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _lacking(flags: Sequence[Reason]) -> list[str]:
+    """Name what the guardrails found, each kind once."""
+    counted = Counter(flag.code for flag in flags if flag.code in LACKS)
+    return [f"{some(many_, LACKS[code][0])} {LACKS[code][1]}." for code, many_ in counted.items()]
 
 
 def _decisions(ledger: "NightRecords", waiting: Sequence[AskRow]) -> list[str]:
@@ -66,12 +105,28 @@ def _decisions(ledger: "NightRecords", waiting: Sequence[AskRow]) -> list[str]:
 
 
 def _authority(ledger: "NightRecords") -> list[str]:
-    standing = {
+    """Name each domain's authority, what it was before, and the verdicts it rests on."""
+    was, now = _standing(ledger.earlier_runs), _standing(ledger.runs)
+    return [f"{domain}: {level}{_since(ledger, domain, level, was)}." for domain, level in now.items()]
+
+
+def _standing(runs: Sequence[RunRow]) -> dict[str, str]:
+    ordered = sorted(runs, key=lambda run: run.number)
+    return {
         domain: run.contract.authority_policy.start_level.value
-        for run in ledger.runs
+        for run in ordered
         for domain in run.contract.domain_scope
     }
-    return [f"{domain}: {level}, no change tonight." for domain, level in standing.items()]
+
+
+def _since(ledger: "NightRecords", domain: str, level: str, was: dict[str, str]) -> str:
+    if domain not in was:
+        return "; this is its first night"
+    before = ", as before" if was[domain] == level else f"; it was {was[domain]} before"
+    runs = {run.id for run in ledger.earlier_runs if domain in run.contract.domain_scope}
+    given = [one.outcome for one in ledger.earlier_outcomes if one.run in runs and one.outcome != "pending"]
+    verdicts = f"; {given.count('accepted')} of {some(len(given), 'verdict')} accepted so far" if given else ""
+    return f"{before}{verdicts}"
 
 
 def _objective(ledger: "NightRecords") -> list[str]:
@@ -89,13 +144,13 @@ def _spent(ledger: "NightRecords") -> str:
 
 
 def _all_completed(ledger: "NightRecords") -> list[str]:
-    """One line for each piece of work; one in several repositories has its parts in one line."""
+    """One line for each piece of work, the done ones first; one in several repositories has its parts in one line."""
     found = []
-    for run in ledger.runs:
+    for run in sorted(ledger.runs, key=lambda one: one.status in UNDELIVERED):
         jobs = [job for job in ledger.jobs if job.run == run.id]
         if run.contract.parts:
             parts = (f"{_where(ledger, job)} {JOB_ENDED.get(job.state, job.state.value)}. {_said(job)}" for job in jobs)
-            found.append(f"{run.contract.objective} ({run.status}): {' '.join(parts)}")
+            found.append(f"{run.contract.objective} ({run.status.replace('_', ' ')}): {' '.join(parts)}")
         else:
             found += [
                 f"{_where(ledger, job)}: {job.title}: {JOB_ENDED.get(job.state, job.state.value)}. {_said(job)}"

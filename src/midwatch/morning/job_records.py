@@ -1,6 +1,6 @@
 """The records of a finished job: evidence, claims, the diff, assumptions, and the state of its work item."""
 
-from midwatch.errors import Stale
+from midwatch.errors import MidwatchError, Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
 from midwatch.journal.events.projects import WorkChanged
@@ -10,7 +10,7 @@ from midwatch.rules.morning.scores import SourceRank, item_quality
 from midwatch.terms.jobs import CheckResult, Finding, JobState
 from midwatch.terms.money import some
 from midwatch.terms.projects import WorkStatus
-from midwatch.terms.records import JobRow, PullRequestRow
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 from midwatch.terms.report import Assumption, Claim, Evidence, EvidenceKind
 
 MOST_FINDINGS = 20
@@ -37,9 +37,10 @@ async def close_job(morning: Morning, job_id: str) -> None:
 async def _receipts(morning: Morning, job: JobRow) -> list[Event]:
     pull_requests = await morning.records.find(PullRequestRow, job=job.id)
     events: list[Event] = []
-    checks = [_found(job, _check_evidence(morning, job, one)) for one in _checks(job)]
-    findings = [_found(job, _finding_evidence(morning, job, one)) for one in _left(job)[:MOST_FINDINGS]]
-    events += [*checks, *findings]
+    fresh = await _is_current(morning, job)
+    checks = [_found(job, _check_evidence(morning, job, one), fresh=fresh) for one in _checks(job)]
+    findings = [_found(job, _finding_evidence(morning, job, one), fresh=fresh) for one in _left(job)[:MOST_FINDINGS]]
+    events += [*checks, *findings, *(_found(job, one, fresh=fresh) for one in _survey_evidence(morning, job))]
     events += _claims(morning, job, tuple(one.evidence.id for one in checks), findings)
     if job.diff_blob:
         events.append(_artifact(morning, job))
@@ -64,8 +65,21 @@ def _head(job: JobRow) -> str:
     return job.repository.head if job.repository else ""
 
 
-def _found(job: JobRow, evidence: Evidence) -> EvidenceFound:
-    return EvidenceFound(run=job.run, project=job.project, job=job.id, evidence=evidence)
+async def _is_current(morning: Morning, job: JobRow) -> bool:
+    """Whether the branch is still at the commit the work is based on; not, if that cannot be found out."""
+    if job.repository is None:
+        return False
+    project = await morning.records.get(ProjectRow, job.project)
+    try:
+        head = await morning.mirrors.update(project.id, project.path, project.branch)
+    except MidwatchError:
+        return False
+    return head == job.repository.head
+
+
+def _found(job: JobRow, evidence: Evidence, *, fresh: bool) -> EvidenceFound:
+    kept = evidence.model_copy(update={"fresh": fresh})
+    return EvidenceFound(run=job.run, project=job.project, job=job.id, evidence=kept)
 
 
 def _check_evidence(morning: Morning, job: JobRow, result: CheckResult) -> Evidence:
@@ -89,6 +103,23 @@ def _finding_evidence(morning: Morning, job: JobRow, finding: Finding) -> Eviden
         quality=item_quality(SourceRank.PRIMARY),
         notes=f"{finding.rule}: {finding.message}",
     )
+
+
+def _survey_evidence(morning: Morning, job: JobRow) -> list[Evidence]:
+    """Record what was read to show that nothing had to be done."""
+    left = job.done or job.plan
+    if job.state is not JobState.DONE or job.change is not None or left is None or left.survey is None:
+        return []
+    files = some(left.survey.files, "file")
+    return [
+        Evidence(
+            id=morning.ids.new("evi"),
+            kind=EvidenceKind.METRIC_SNAPSHOT,
+            citation=f"{job.agent} read {files} at {_head(job)[:12]} and found nothing it could fix",
+            origin=f"survey:{job.agent}",
+            quality=item_quality(SourceRank.PRIMARY),
+        )
+    ]
 
 
 def _claims(morning: Morning, job: JobRow, checks: tuple[str, ...], findings: list[EvidenceFound]) -> list[ClaimMade]:

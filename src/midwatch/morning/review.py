@@ -2,14 +2,14 @@
 
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.journal.events import Event
-from midwatch.journal.events.morning import ReviewSubmitted, RunScored
+from midwatch.journal.events.morning import AssumptionSettled, ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.morning.roles import Morning
 from midwatch.ports.journal import Records
 from midwatch.rules.morning import scores
 from midwatch.terms.money import four_digits
 from midwatch.terms.projects import SessionState
-from midwatch.terms.records import OutcomeRow, ReportRow, RunRow, SessionRow
+from midwatch.terms.records import AssumptionRow, OutcomeRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import Review, ReviewOutcome, ScoreParts
 
 
@@ -43,7 +43,10 @@ async def submit(morning: Morning, review: Review, *, by: str, night: str = "") 
         one.recommendation: one.outcome for one in review.outcomes
     }
     of_run = {one.id: one.run for one in report.recommendations}
-    events: list[Event] = [ReviewSubmitted(session=session.id, by=by, review=review)]
+    events: list[Event] = [
+        ReviewSubmitted(session=session.id, by=by, review=review),
+        *await _settled(morning.records, session.id, review, runs, by),
+    ]
     for run in runs:
         mine = [outcome for name, outcome in said.items() if of_run.get(name) == run.id]
         score = four_digits(scores.post(review.usefulness, mine, review.flags))
@@ -52,3 +55,25 @@ async def submit(morning: Morning, review: Review, *, by: str, night: str = "") 
         events.append(SessionEnded(session=session.id, reason="reviewed"))
     await morning.journal.record(*events, actor=by)
     return await morning.records.get(SessionRow, session.id)
+
+
+async def _settled(
+    records: Records, session: str, review: Review, runs: tuple[RunRow, ...], by: str
+) -> list[AssumptionSettled]:
+    """Confirm or reject the night's own assumptions, each by its own entry."""
+    if not review.assumptions:
+        return []
+    made = {row.id: row for row in await records.find(AssumptionRow, run=tuple(run.id for run in runs))}
+    for given in review.assumptions:
+        if given.assumption not in made:
+            raise Misuse("The night made no such assumption.", hint="Read them in the brief.")
+    return [
+        AssumptionSettled(
+            session=session,
+            assumption=one.assumption,
+            statement=made[one.assumption].statement,
+            status=one.status,
+            by=by,
+        )
+        for one in review.assumptions
+    ]

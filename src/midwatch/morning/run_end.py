@@ -37,10 +37,12 @@ async def finish(morning: Morning, run_id: str) -> list[Event]:
 
 
 def status_of(states: Sequence[JobState], *, missing: int = 0) -> str:
-    """All done is completed, some done is partial; else all stopped by a person is stopped, anything else failed."""
+    """All done is completed, some done is partial; else all stopped, or all without a delivery; the rest failed."""
     done = states.count(JobState.DONE)
     if done:
         return "completed" if done == len(states) and not missing else "partial"
     if states and all(state in STATUS for state in states):
         return "stopped"
+    if states and all(state is JobState.NOTHING_DELIVERED for state in states):
+        return "nothing_delivered"
     return "failed"

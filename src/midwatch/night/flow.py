@@ -115,6 +115,7 @@ async def _finish(night: Night, session_id: str, plan: ev.RoundPlanned) -> None:
     events = (
         *await check_ins.check_in(night.ids, night.records, world),
         *await alarms.alarms(night.ids, night.records, world),
+        *check_ins.stop_wasted(night.ids, world),
         ended,
         *check_ins.debrief_if_over(night.ids, world),
     )

@@ -106,9 +106,9 @@ class ScoresSettings(SettingsSection):
     degraded_below: Share = 0.5
     """A run with a lower score is degraded. Has no effect yet."""
     low_value_share: Share = 0.4
-    """A run with a larger share of low-value actions is aborted. Has no effect yet."""
+    """A run with a larger share of low-value actions is stopped."""
     low_value_min_acts: Few = 5
-    """Minimum number of actions before that share counts. Has no effect yet."""
+    """Minimum number of actions before that share counts."""
     evidence_fresh_days: Days = 90
     """Evidence younger than this is fresh. Has no effect yet."""
     evidence_old_days: Days = 730

@@ -117,8 +117,8 @@ class ItemSense(Term):
     title: str
     agent: str = "housekeeper"
     state: str = "todo"
-    """todo, working, waiting, delivered, nothing_to_do, failed, asked (a person decides what to do), boxed (its time
-    was over), parked, stopped, declined, said, dropped or refused."""
+    """todo, working, waiting, delivered, nothing_to_do, nothing_delivered, failed, asked (a person decides what to
+    do), boxed (its time was over), parked, stopped, declined, said, dropped or refused."""
     job: str = ""
     cause: str = ""
     tries: int = 0

@@ -80,8 +80,10 @@ TEXT: Final[dict[str, str]] = {
     # delivery: whether finished work may leave
     "delivery.inside": "The orders name {effect}, and every path is inside them.",
     "delivery.observe": "At observe nothing is delivered that a person did not approve.",
+    # done: why nothing had to be done
+    "done.unneeded": "It read {files}, and nothing in them can be fixed without a person.",
     # drift: recommendations without enough support
-    "drift.no_evidence": "Claim {claim} has neither evidence nor the label hypothesis.",
+    "drift.no_evidence": "The claim “{claim}” has neither evidence nor the label hypothesis.",
     "drift.no_support": "Recommendation {recommendation} has neither evidence nor the label hypothesis.",
     "drift.no_tradeoffs": "Recommendation {recommendation} names no tradeoffs.",
     "drift.no_why": "Recommendation {recommendation} does not say why.",

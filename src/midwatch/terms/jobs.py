@@ -93,11 +93,17 @@ class JobState(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"
     DECLINED = "declined"
+    NOTHING_DELIVERED = "nothing_delivered"
+    """The agent ended without commits, and no rule confirms that none were needed."""
 
     @property
     def over(self) -> bool:
         """Whether nothing more happens to it without a person."""
-        return self in {JobState.DONE, JobState.FAILED, JobState.STOPPED, JobState.DECLINED}
+        return self in ENDS
+
+
+ENDS = frozenset({JobState.DONE, JobState.FAILED, JobState.STOPPED, JobState.DECLINED, JobState.NOTHING_DELIVERED})
+"""The states in which a job is over."""
 
 
 class Failure(Term):
@@ -125,6 +131,14 @@ class Finding(Term):
     excerpt: str = ""
 
 
+class Survey(Term):
+    """What an agent without a model read, and what it could have fixed there and did not."""
+
+    files: int
+    fixable: int = 0
+    """Places that its limits or the checks kept it from fixing."""
+
+
 class Plan(Term):
     """What an agent intends to do, before it may do it."""
 
@@ -140,6 +154,7 @@ class Plan(Term):
     """What would be affected if it went wrong."""
     undo: str = ""
     findings: tuple[Finding, ...] = ()
+    survey: Survey | None = None
 
 
 class CheckResult(Term):
@@ -200,6 +215,9 @@ class Done(Term):
     checks_before: tuple[CheckResult, ...] = ()
     checks_after: tuple[CheckResult, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    survey: Survey | None = None
+    risks: tuple[str, ...] | None = None
+    """Risks of what was really done; None where the agent names only its plan's."""
 
 
 class Bundle(Term):

@@ -1,6 +1,7 @@
 """The morning: evidence, recommendations, the brief, the verdicts."""
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -43,6 +44,45 @@ class Claim(Term):
     strength: str = "medium"
 
 
+class ItemOutcome(StrEnum):
+    """What became of one ordered item."""
+
+    DELIVERED = "delivered"
+    UNNEEDED = "unneeded"
+    """Shown and confirmed: nothing had to be done."""
+    NOTHING_DELIVERED = "nothing_delivered"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    DECLINED = "declined"
+    REFUSED = "refused"
+    PROPOSED = "proposed"
+    """Only proposed, because the level allowed no more."""
+    NOT_STARTED = "not_started"
+    WORKING = "working"
+    WAITING = "waiting"
+
+
+ITEM_DONE = frozenset({ItemOutcome.DELIVERED, ItemOutcome.UNNEEDED})
+
+
+class WorkTally(Term):
+    """The ordered works by what became of them; one in several repositories counts once, when all of them are done."""
+
+    ordered: int = 0
+    delivered: int = 0
+    unneeded: int = 0
+    working: int = 0
+    waiting: int = 0
+    undelivered: int = 0
+    """Over, and not done; in a night under way also what has not begun."""
+    doubtful: int = 0
+    """Delivered, and not green."""
+
+    @property
+    def done(self) -> int:
+        return self.delivered + self.unneeded
+
+
 class Recommendation(Term):
     """A recommendation, ranked, with its tradeoffs and its confidence."""
 
@@ -58,6 +98,14 @@ class Recommendation(Term):
     hypothesis: bool = False
     run: str = ""
     work_item: str = ""
+    became: ItemOutcome | None = None
+    """What became of the ordered item; None for a finding beside it."""
+    cause: str = ""
+    """Why it was not delivered, in words."""
+    tried: tuple[str, ...] = ()
+    """Each failed try, oldest first."""
+    advice: str = ""
+    """What the person can do about an item that was not delivered."""
 
 
 class Assumption(Term):
@@ -112,6 +160,13 @@ class Given(Term):
     reason: str = ""
 
 
+class AssumptionVerdict(Term):
+    """A person's verdict on one assumption."""
+
+    assumption: str
+    status: Literal["confirmed", "rejected"]
+
+
 class Review(Term):
     """The morning's verdicts."""
 
@@ -119,6 +174,7 @@ class Review(Term):
     trust: int = Field(ge=1, le=5)
     brevity: int = Field(ge=1, le=5)
     outcomes: tuple[Given, ...] = ()
+    assumptions: tuple[AssumptionVerdict, ...] = ()
     flags: tuple[FlagKind, ...] = ()
     notes: str = ""
 

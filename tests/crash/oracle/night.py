@@ -9,6 +9,7 @@ from midwatch.journal.events.jobs import BoxEvent, JobEvent
 from midwatch.journal.events.morning import (
     ArtifactKept,
     AssumptionMade,
+    AssumptionSettled,
     ClaimMade,
     EvidenceFound,
     MorningEvent,
@@ -132,6 +133,8 @@ def _reviewing(view: NightView, event: Reviewing) -> NightView:
             )
         case ReviewSubmitted():
             after = altered(view, review="submitted")
+        case AssumptionSettled():
+            after = view
         case ReviewTimedOut():
             after = altered(view, review="timeout" if view.review == "pending" else view.review)
         case _:

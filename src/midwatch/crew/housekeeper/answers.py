@@ -27,6 +27,14 @@ class HousekeeperFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HousekeeperSurvey:
+    """A `Survey`."""
+
+    files: int
+    fixable: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HousekeeperPlan:
     """A `Plan`."""
 
@@ -41,6 +49,7 @@ class HousekeeperPlan:
     blast_radius: str = ""
     undo: str = ""
     findings: tuple[HousekeeperFinding, ...] = ()
+    survey: HousekeeperSurvey | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +99,8 @@ class HousekeeperDone:
     checks_before: tuple[HousekeeperCheck, ...] = ()
     checks_after: tuple[HousekeeperCheck, ...] = ()
     dropped: tuple[HousekeeperDropped, ...] = ()
+    survey: HousekeeperSurvey | None = None
+    risks: tuple[str, ...] | None = None
 
 
 def written(answer: HousekeeperPlan | HousekeeperDone) -> str:

@@ -77,6 +77,8 @@ def execute(
         checks_before=so_far.before,
         checks_after=so_far.now,
         dropped=tuple(so_far.dropped),
+        survey=planning.surveyed(surveyor.tree, left, waiting),
+        risks=tuple(planning.risks_of({piece.key for piece in so_far.done}, proving.commands)),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.crew.housekeeper.answers import HousekeeperPlan, count, listed, mark, say
+from midwatch.crew.housekeeper.answers import HousekeeperPlan, HousekeeperSurvey, count, listed, mark, say
 from midwatch.crew.housekeeper.commits import Piece, keys_of, work
 from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
 from midwatch.crew.housekeeper.git import Checkout
@@ -29,14 +29,20 @@ def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits
         summary=summary,
         approach=_approach(pieces, commands),
         files=rehearsal.files,
-        risks=(*_risks(pieces, commands), *rehearsal.notes),
+        risks=(*risks_of({piece.key for piece in pieces}, commands), *rehearsal.notes),
         checks=commands,
         estimate_files=len(rehearsal.files),
         estimate_lines=rehearsal.lines,
         blast_radius=_blast_radius(pieces),
         undo=f"git reset --hard {head[:12]}, or git revert of any one commit: each is independent." if pieces else "",
         findings=kept(rehearsal.found),
+        survey=surveyed(tree, rehearsal.left, rehearsal.waiting),
     )
+
+
+def surveyed(tree: Tree, left: list[FixableFinding], waiting: Waiting) -> HousekeeperSurvey:
+    """Return how much was read, and how much of it could be fixed and is not."""
+    return HousekeeperSurvey(files=len(tree.mine), fixable=len(waiting.places) + sum(bool(f.kind) for f in left))
 
 
 def _blast_radius(pieces: list[Piece]) -> str:
@@ -54,14 +60,14 @@ def _approach(pieces: list[Piece], commands: tuple[str, ...]) -> tuple[str, ...]
     return (*steps, proof if commands else "No checks were given: each piece is one commit, easy to take back")
 
 
-def _risks(pieces: list[Piece], commands: tuple[str, ...]) -> list[str]:
-    keys = {p.key for p in pieces}
+def risks_of(keys: set[str], commands: tuple[str, ...]) -> list[str]:
+    """Name the risks of the kinds of work that are done."""
     risks = []
     if kinds.IMPORTS in keys:
         risks.append("an import that looks unused may be needed for its side effects")
     if "F632" in keys:
         risks.append("comparing by == instead of `is` can change results")
-    if pieces and not commands:
+    if keys and not commands:
         risks.append("no checks were given, so nothing proves that the project still works")
     return risks
 

@@ -39,7 +39,7 @@ class RunFinished(Happening):
     kind: Literal["run.finished"] = "run.finished"
     run: str
     session: str
-    status: Literal["completed", "partial", "failed", "stopped"]
+    status: Literal["completed", "partial", "failed", "stopped", "nothing_delivered"]
     summary: str
 
 
@@ -221,8 +221,10 @@ class JobEnded(JobHappening):
     """The job ended."""
 
     kind: Literal["job.ended"] = "job.ended"
-    state: Literal["done", "failed", "stopped", "declined"]
+    state: Literal["done", "failed", "stopped", "declined", "nothing_delivered"]
     why: str
+    unneeded: str = ""
+    """What showed that nothing had to be done, where a job is done without a pull request."""
     cause: str = ""
     output_blob: str = ""
     """The end of the agent's output, where it failed or was stopped."""

@@ -6,6 +6,7 @@ from typing import Literal
 from midwatch.journal.events.happening import Happening
 from midwatch.journal.events.stack import StackEvent
 from midwatch.terms.report import Assumption, Brief, Claim, Evidence, Recommendation, Review, ScoreParts
+from midwatch.terms.trust import Reason
 
 
 class EvidenceFound(Happening):
@@ -51,6 +52,17 @@ class AssumptionMade(Happening):
     assumption: Assumption
 
 
+class AssumptionSettled(Happening):
+    """A person confirmed or rejected an assumption."""
+
+    kind: Literal["assumption.settled"] = "assumption.settled"
+    session: str
+    assumption: str
+    statement: str
+    status: Literal["confirmed", "rejected"]
+    by: str
+
+
 class ReportWritten(Happening):
     """The brief is ready."""
 
@@ -62,6 +74,8 @@ class ReportWritten(Happening):
     decisions: tuple[str, ...]
     """Open asks for the person."""
     review_due_at: datetime
+    guardrails: tuple[Reason, ...] = ()
+    """What the drift guardrails found in its recommendations and claims."""
 
 
 class RunScored(Happening):
@@ -95,6 +109,7 @@ MorningEvent = (
     | ClaimMade
     | ArtifactKept
     | AssumptionMade
+    | AssumptionSettled
     | ReportWritten
     | RunScored
     | ReviewSubmitted

@@ -58,11 +58,15 @@ def _everywhere(session: SessionRow, jobs: Sequence[JobRow], asks: Sequence[AskR
     return all(_at_its_cap(session, project, jobs, asks, cap) for project in {one["project"] for one in session.items})
 
 
+SETTLED = frozenset({JobState.DONE, JobState.DECLINED, JobState.NOTHING_DELIVERED})
+"""Ends after which nothing is tried again by itself."""
+
+
 def _at_its_cap(session: SessionRow, project: str, jobs: Sequence[JobRow], asks: Sequence[AskRow], cap: int) -> bool:
     own, since = [one for one in jobs if one.project == project], forgiven_at(asks, project, jobs)
     if project_spent(own, since, cap):
         return True
-    settled = {one.work_item for one in own if one.state in {JobState.DONE, JobState.DECLINED}}
+    settled = {one.work_item for one in own if one.state in SETTLED}
     left = [one["work_item"] for one in session.items if one["project"] == project and one["work_item"] not in settled]
     return bool(left) and all(spent(own, item, forgiven_at(asks, project, jobs, item), cap) for item in left)
 

@@ -58,6 +58,9 @@ def heard(sibling: Sibling) -> str:
     return " ".join(said)
 
 
+NOT_DELIVERED = {JobState.FAILED: "failed", JobState.NOTHING_DELIVERED: "delivered nothing"}
+
+
 def _line(sibling: Sibling) -> str:
     job, opened = sibling.job, sibling.pull_request
     if opened is not None:
@@ -66,7 +69,7 @@ def _line(sibling: Sibling) -> str:
         return f"{sibling.project}: not ready yet"
     if job.state is JobState.DONE:
         return f"{sibling.project}: nothing had to change"
-    ended = "failed" if job.state is JobState.FAILED else f"was {job.state.value}"
+    ended = NOT_DELIVERED.get(job.state, f"was {job.state.value}")
     return f"Its counterpart in {sibling.project} {ended}: review before merging this alone. {job.why}".strip()
 
 

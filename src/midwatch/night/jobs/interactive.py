@@ -10,6 +10,7 @@ from midwatch.journal.events.jobs import JobApproved, JobEnded, JobExecuted, Job
 from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.asks.held_calls import Asking
 from midwatch.night.context import Night
+from midwatch.night.jobs.no_commits import nothing_delivered
 from midwatch.ports.agent import InteractiveAgent
 from midwatch.ports.journal import Records
 from midwatch.terms.jobs import Done, Plan
@@ -41,9 +42,7 @@ async def execute(night: Night, job: JobRow) -> tuple[Event, ...]:
     done = Done(summary=f"Done interactively with {job.agent}: {job.title}", base=base_of(job), head=head)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=room.epoch)
     if head == base_of(job):
-        return executed, JobEnded(
-            job=job.id, epoch=job.epoch, state="done", why=f"Nothing was changed. {left.sentence}"
-        )
+        return executed, *nothing_delivered(night, job, f"Nothing was changed. {left.sentence}")
     said = await Asking(night, job, room).about(f"Deliver your work in job {job.number}?", WHY)
     if not said.yes:
         why = f"Not delivered: {said.text} Its checkout is kept."

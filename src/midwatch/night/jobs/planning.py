@@ -2,12 +2,13 @@
 
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobApproved, JobEnded, JobPlanned, PlanReturned
+from midwatch.journal.events.jobs import JobApproved, JobPlanned, PlanReturned
 from midwatch.journal.events.session import AskOpened
 from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.context import Night
 from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
+from midwatch.night.jobs.no_commits import without_commits
 from midwatch.night.notify.notice import job_notice
 from midwatch.ports.journal import Records
 from midwatch.rules.gate.contract import faults
@@ -38,7 +39,7 @@ async def plan(night: Night, job: JobRow) -> Events:
         plan_hash=digest(canonical(drafted.model_dump(mode="json"))),
     )
     if not drafted.files:
-        return planned, JobEnded(job=job.id, epoch=job.epoch, state="done", why=drafted.summary)
+        return planned, *without_commits(night, job, drafted)
     wrong = faults(drafted, contract)
     if wrong and agent.amends and not await _was_returned(night.records, job):
         wish = " ".join(("Stay inside the orders.", *wrong))

@@ -13,6 +13,7 @@ from midwatch.night.context import Night
 from midwatch.night.delivery.deliver import ask_for_review, by_person, deliver, tell
 from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, scope_of
+from midwatch.night.jobs.no_commits import nothing_delivered, without_commits
 from midwatch.night.jobs.planning import plan
 from midwatch.night.jobs.resume import followed
 from midwatch.night.jobs.verifying import failure_text, verified
@@ -92,7 +93,7 @@ async def execute(night: Night, job: JobRow) -> Events:
     await _commit_leftovers(night.rooms, job, where, done)
     executed = ev.JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
     if not done.commits and await night.rooms.head_so_far(job.id, where) == base_of(job):
-        return executed, ev.JobEnded(job=job.id, epoch=job.epoch, state="done", why=done.summary)
+        return executed, *without_commits(night, job, done)
     return (executed,)
 
 
@@ -165,8 +166,7 @@ async def repair(night: Night, job: JobRow) -> Events:
     await _commit_leftovers(night.rooms, job, where, done)
     head = await night.rooms.head_so_far(job.id, where)
     if not done.commits and head == job.change.base:
-        why = "Every change made the checks worse, so nothing is delivered."
-        return (ev.JobEnded(job=job.id, epoch=job.epoch, state="done", why=why),)
+        return nothing_delivered(night, job, "Every change made the checks worse, so all of it was taken back.")
     return (ev.JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 
 

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import CheckInMade
 from midwatch.night.notify.notice import notice
-from midwatch.night.rounds.debrief import debrief_events
+from midwatch.night.rounds.debrief import debrief_events, stop_events
+from midwatch.night.rounds.work_state import wasted
 from midwatch.night.rounds.world import World
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
@@ -19,9 +20,11 @@ from midwatch.rules.budget.limits import (
     marks_crossed,
     session_ends,
 )
+from midwatch.rules.morning.tally import tally
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.night import CheckinsSettings
 from midwatch.terms.facts import Budget
+from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many
 from midwatch.terms.records import CheckInRow
 
@@ -69,8 +72,8 @@ async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...
 
 
 def _standing(world: World) -> str:
-    counted = [item.state for item in world.items()]
-    text = f"{counted.count('delivered')} of {len(counted)} delivered, {len(world.running)} running."
+    counted = tally(world.session.works(), world.jobs, world.acts)
+    text = f"{counted.done} of {counted.ordered} done, {len(world.running)} running."
     money, tokens = world.budgets().usd_micros, world.budgets().tokens
     if not money.spent and not tokens.spent:
         return text
@@ -105,6 +108,18 @@ def _signs(checkins: CheckinsSettings) -> Signs:
         keep_alive=timedelta(minutes=checkins.keep_alive_minutes),
         decisions=checkins.every_decisions,
     )
+
+
+def stop_wasted(ids: Ids, world: World) -> tuple[Event, ...]:
+    """Stop the runs that a hard guardrail ends, keep their work, and notify the person (N16)."""
+    events: list[Event] = []
+    for job in world.running:
+        mine = job.session == world.session.id and job.state is not JobState.STOPPING
+        if mine and (why := wasted(world, job)) is not None:
+            events += stop_events(job, by="midwatch", why=why.text)
+            text = f"Job {job.number} ({job.title}) is stopped: {why.text}"
+            events.append(notice(ids, world.session.id, tier_of(NoticeKind.ERROR), text, subject=job.id))
+    return tuple(events)
 
 
 def debrief_if_over(ids: Ids, world: World) -> tuple[Event, ...]:

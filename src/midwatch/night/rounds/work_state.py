@@ -1,23 +1,24 @@
 """The state of each ordered work item: from its last job, the asks about it, and the verdicts since."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from midwatch.night.rounds.contracts import item_for
 from midwatch.rules.budget.time_boxes import boxed, progressed
+from midwatch.rules.morning.scores import ActDone, must_abort
+from midwatch.rules.morning.tally import DELIVERED_AT
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.recovery.recovery import Cause, NextAct, next_act, remedy_of
 from midwatch.rules.recovery.tries import GUIDANCE, failures_of, forgiven_at, project_spent, spent, tries_of
 from midwatch.terms.acts import ActKind, ItemSense
 from midwatch.terms.asks import AskState
-from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow, PastAct
+from midwatch.terms.trust import Reason
 
 if TYPE_CHECKING:
     from midwatch.night.rounds.world import World
 
-DELIVERED = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
-"""The last stages of a job that is done and has delivered work."""
 PASSING = frozenset(
     f"gate.{code}"
     for code in (
@@ -77,7 +78,11 @@ def _after_a_job(world: "World", tried: Sequence[JobRow], judged: Sequence[PastA
         "job": last.id,
         "cause": last.cause,
         "tries": len(tried),
-        "may_retry": state == "failed" and not refused and not asked and _may_retry(world, last),
+        "may_retry": state == "failed"
+        and not refused
+        and not asked
+        and _may_retry(world, last)
+        and not wasted(world, last),
         "error": failures[-1].said if failures and state == "failed" else "",
         "advice": remedy.differently if state == "failed" else "",
         "boxes": last.boxes,
@@ -114,6 +119,30 @@ def _may_retry(world: "World", last: JobRow) -> bool:
     return next_act(Cause(last.cause), tries_of(failures, last.cause), cap) in RETRYABLE
 
 
+def wasted(world: "World", job: JobRow) -> Reason | None:
+    """Return the hard guardrail that ends a run: most of the acts on its item repeated or left nothing new (N16).
+
+    Acts from before a person said to continue are not counted.
+    """
+    own = {one.id: one for one in world.jobs if one.work_item == job.work_item}
+    since = forgiven_at(world.answered, job.project, world.jobs, job.work_item)
+    counted = [
+        ActDone(
+            kind=ActKind(act.kind), target=act.about, arguments=_differently(own, act.result), fresh=bool(act.result)
+        )
+        for act in world.acts
+        if act.state == "done" and act.about in {job.work_item, *own} and (since is None or act.judged_at > since)
+    ]
+    limits = world.settings.scores
+    return must_abort(counted, above=limits.low_value_share, least=limits.low_value_min_acts)
+
+
+def _differently(own: Mapping[str, JobRow], started: str) -> str:
+    """Tell one restart from another: after another failure, or other commits, it is not the same act again."""
+    former = own.get(own[started].retry_of) if started in own else None
+    return f"{former.cause} {former.stage.value} {former.last_head}" if former else ""
+
+
 def retries_counted(world: "World", work_item: str, project: str) -> int:
     """Count the tries for the same cause, for the gate; at least the cap, if only a person can help."""
     cap = world.settings.jobs.max_retries
@@ -130,7 +159,7 @@ def state_of(job: JobRow) -> str:
     if not job.state.over:
         return "working"
     if job.state is JobState.DONE:
-        return "delivered" if job.stage in DELIVERED else "nothing_to_do"
+        return "delivered" if job.stage in DELIVERED_AT else "nothing_to_do"
     return "boxed" if boxed(job) else job.state.value
 
 

@@ -341,6 +341,19 @@ def runs_end_together(entries: Sequence[Entry], _: RecordsSeen) -> Found:
                 pass
 
 
+def done_is_delivered(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """A job that is done has a pull request, or a rule confirmed that nothing had to be done."""
+    delivered: set[str] = set()
+    for entry in entries:
+        match entry.event:
+            case work.PullRequestOpened(job=job):
+                delivered.add(job)
+            case JobEnded(job=job, state="done", unneeded="") if job not in delivered:
+                yield f"{job} is done, has no pull request, and nothing shows that none was needed", entry.seq
+            case _:
+                pass
+
+
 RULES: Final[dict[str, Rule]] = {
     "in_order": in_order,
     "because_backwards": because_backwards,
@@ -356,6 +369,7 @@ RULES: Final[dict[str, Rule]] = {
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,
     "runs_end_together": runs_end_together,
+    "done_is_delivered": done_is_delivered,
     "within_ceilings": within_ceilings,
     "notices_are_on_their_way": notices_are_on_their_way,
 }

@@ -21,6 +21,8 @@ MOST_PENALTY: Final = 0.5
 LOW_VALUE_ABOVE: Final = 0.4
 LOW_VALUE_LEAST_ACTS: Final = 5
 OLD_AFTER_DAYS: Final = 2 * 365
+UNDELIVERED: Final = frozenset({"failed", "stopped", "nothing_delivered"})
+"""Runs whose evidence and readiness are 0: they left nothing to decide on."""
 
 
 class SourceRank(StrEnum):
@@ -120,13 +122,15 @@ def low_value_share(acts: Sequence[ActDone]) -> float | None:
     return _share(low)
 
 
-def must_abort(acts: Sequence[ActDone]) -> Reason | None:
+def must_abort(
+    acts: Sequence[ActDone], *, above: float = LOW_VALUE_ABOVE, least: int = LOW_VALUE_LEAST_ACTS
+) -> Reason | None:
     """A run that mostly wastes its acts ends, once there were enough to judge by."""
     work = sum(act.kind not in WAITING for act in acts)
     share = low_value_share(acts) or 0.0
-    if work < LOW_VALUE_LEAST_ACTS or share <= LOW_VALUE_ABOVE:
+    if work < least or share <= above:
         return None
-    return reason("abort.low_value", share=share, acts=work, most=LOW_VALUE_ABOVE)
+    return reason("abort.low_value", share=share, acts=work, most=above)
 
 
 def weighted(parts: Iterable[tuple[float, float | None]]) -> float | None:

@@ -49,10 +49,13 @@ def tries_of(failures: Iterable[Failure], cause: str) -> int:
     return sum(failure.cause == cause for failure in failures)
 
 
+SAYS_NOTHING = frozenset({JobState.STOPPED, JobState.NOTHING_DELIVERED})
+
+
 def failed_in_a_row(jobs: Sequence[JobRow], since: datetime | None) -> tuple[JobRow, ...]:
-    """List the jobs of a project that failed one after the other; one that was stopped says nothing either way."""
+    """List the jobs of a project that failed one after the other; a stop, or no result, says nothing either way."""
     row: list[JobRow] = []
-    for job in reversed([one for one in jobs if one.state.over and one.state is not JobState.STOPPED]):
+    for job in reversed([one for one in jobs if one.state.over and one.state not in SAYS_NOTHING]):
         if job.state is not JobState.FAILED or (since is not None and (job.ended_at or job.created_at) <= since):
             break
         row.append(job)

@@ -45,6 +45,12 @@ def assumption_made(c: sa.Connection, entry: Entry, event: ev.AssumptionMade) ->
     begin(c, entry, assumptions, event.assumption.id, event.assumption, event, status="open")
 
 
+@on(ev.AssumptionSettled)
+def assumption_settled(c: sa.Connection, _: Entry, event: ev.AssumptionSettled) -> None:
+    """A second review may change the verdict of the first."""
+    change(c, assumptions, {"id": event.assumption}, status=event.status)
+
+
 @on(ev.ReportWritten)
 def report_written(c: sa.Connection, entry: Entry, event: ev.ReportWritten) -> None:
     """Every run gets a pending evaluation, every recommendation a pending outcome (seed 002, 17.2)."""

@@ -152,7 +152,7 @@ def session_ended(c: sa.Connection, entry: Entry, event: ev.SessionEnded) -> Non
         ended_at=entry.at,
         next_round_at=None,
     )
-    for name in ("round", "limit", "review"):
+    for name in ("round", "limit"):  # a review may still be given until it is due
         clear_timer(c, f"{name}:{event.session}")
 
 

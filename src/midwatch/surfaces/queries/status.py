@@ -1,6 +1,7 @@
 """The status in one object: the night, the running jobs, what waits for a person, what is left."""
 
 from midwatch.compose.read_side import ReadSide
+from midwatch.rules.morning.tally import tally
 from midwatch.surfaces.queries.asks import AskDetails, ask_details
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import project_names
@@ -9,9 +10,10 @@ from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.orders import Limits
-from midwatch.terms.records import AskRow, FuelRow, JobRow, ProjectRow, PullRequestRow, ReportRow, SessionRow
+from midwatch.terms.records import AskRow, FuelRow, JobRow, PastAct, ProjectRow, PullRequestRow, ReportRow, SessionRow
 from midwatch.terms.term import Term
 from midwatch.views.pages.job_line import JobLine, Spent, spent_by
+from midwatch.views.text.progress import progress
 from midwatch.views.text.quota import Fuel, fuel_shown
 
 READS = ReadTable()
@@ -42,6 +44,8 @@ class NightNow(Term):
     ends_at: str | None
     next_round_at: str | None
     reason: str
+    progress: str
+    """How much of what was ordered is done."""
 
 
 class JobNow(Term):
@@ -110,7 +114,9 @@ async def status(house: ReadSide) -> StatusNow:
 
 async def _night(house: ReadSide, session: SessionRow) -> NightNow:
     began = session.started_at
-    limits, spent = session.orders.limits, spent_by(await house.records.find(JobRow, session=session.id))
+    jobs = await house.records.find(JobRow, session=session.id)
+    limits, spent = session.orders.limits, spent_by(jobs)
+    counted = tally(session.works(), jobs, await house.records.find(PastAct, session=session.id))
     ended = session.debrief_at or session.ended_at or house.clock.now()
     return NightNow(
         id=session.id,
@@ -134,6 +140,7 @@ async def _night(house: ReadSide, session: SessionRow) -> NightNow:
         ends_at=session.ends_at.isoformat() if session.ends_at else None,
         next_round_at=session.next_round_at.isoformat() if session.next_round_at else None,
         reason=session.reason,
+        progress=progress(counted, over=session.debrief_at is not None),
     )
 
 

@@ -93,6 +93,7 @@ _SPEAKS: Final[dict[str, str]] = {
     "preflight.begun": "preflight",
     "review.submitted": "session",
     "review.timed_out": "session",
+    "assumption.settled": "session",
     "report.written": "session report",
     "round.called": "round",
     "round.planned": "round",

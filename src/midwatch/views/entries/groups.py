@@ -69,5 +69,11 @@ Closing = (
 Receipts = morning.EvidenceFound | morning.ClaimMade | morning.ArtifactKept | morning.AssumptionMade
 """Evidence."""
 
-Reviewing = morning.ReportWritten | morning.RunScored | morning.ReviewSubmitted | morning.ReviewTimedOut
+Reviewing = (
+    morning.ReportWritten
+    | morning.RunScored
+    | morning.ReviewSubmitted
+    | morning.ReviewTimedOut
+    | morning.AssumptionSettled
+)
 """The parts of the morning."""

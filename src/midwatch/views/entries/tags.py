@@ -36,7 +36,7 @@ _KINDS: Final[dict[Phase, str]] = {
         claim.made artifact.kept assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
-        pull_request.merged pull_request.closed
+        assumption.settled pull_request.merged pull_request.closed
         stack.begun stack.made stack.merged stack.commented stack.undone""",
 }
 PHASES: Final[dict[str, Phase]] = {kind: phase for phase, kinds in _KINDS.items() for kind in kinds.split()}
@@ -58,7 +58,7 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
         }
     ),
     "errors": frozenset({"job.stumbled", "process.orphaned", "push.failed"}),
-    "assumptions": frozenset({"assumption.made"}),
+    "assumptions": frozenset({"assumption.made", "assumption.settled"}),
     "evidence": frozenset({"evidence.found", "claim.made", "job.verified", "stack.made"}),
     "decisions": frozenset(
         {
@@ -119,7 +119,7 @@ def tags_of(event: Event) -> frozenset[Tag]:
 def _went_wrong(event: Event) -> bool:
     match event:
         case (
-            JobEnded(state="failed")
+            JobEnded(state="failed" | "nothing_delivered")
             | ActEnded(end="failed")
             | CheckInMade(type="alert")
             | PreflightChecked(state=LineState.BAD)

@@ -11,7 +11,7 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import dollars, many
 from midwatch.terms.records import JobRow
 from midwatch.terms.term import Term
-from midwatch.views.text.plain import clean, counted
+from midwatch.views.text.plain import clean, counted, spaced
 
 PHASES: Final[dict[Stage, str]] = {
     Stage.MIRROR: "the mirror is updated",
@@ -126,7 +126,8 @@ def job_line(
 
 def phase(job: JobRow) -> str:
     if job.state.over:
-        return "done" if job.state is JobState.DONE else f"{job.state.value} at {job.stage.value}"
+        said = spaced(job.state.value)
+        return said if job.state is JobState.DONE else f"{said} at {spaced(job.stage.value)}"
     if job.state is JobState.QUEUED:
         return "waits for its turn"
     if job.state is JobState.STOPPING:

@@ -50,6 +50,8 @@ class NightShown(Term):
     number: int = 0
     title: str
     sentence: str = ""
+    progress: str = ""
+    """How much of what was ordered is done, in the figures of the brief."""
     paused: str = ""
     """Why it is paused, if it is."""
     level: str = ""
@@ -101,7 +103,9 @@ def feed_rows(entries: Iterable[Entry], names: Names) -> tuple[FeedRow, ...]:
     return tuple(reversed(result))
 
 
-def night_shown(session: SessionRow | None, *, headline: str = "", authority: str = "") -> NightShown:
+def night_shown(
+    session: SessionRow | None, *, headline: str = "", authority: str = "", progress: str = ""
+) -> NightShown:
     """Describe the newest night; when none is under way, say what to do next."""
     if session is None:
         return NightShown(
@@ -111,7 +115,7 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
             next_words="Prepare tonight",
         )
     if session.state is SessionState.AUTONOMOUS:
-        return _under_way(session, authority)
+        return _under_way(session, authority, progress)
     if session.state is SessionState.BRIEFING:
         return NightShown(
             title="No night is under way.",
@@ -130,7 +134,7 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
     )
 
 
-def _under_way(session: SessionRow, authority: str) -> NightShown:
+def _under_way(session: SessionRow, authority: str, progress: str) -> NightShown:
     level = session.level.value
     state = "is paused" if session.paused else "is under way"
     goals = "; ".join(clean(goal, 120) for goal in session.orders.goals[:2])
@@ -138,6 +142,7 @@ def _under_way(session: SessionRow, authority: str) -> NightShown:
         number=session.number,
         title=f"Night {session.number} {state}",
         sentence=goals,
+        progress=progress,
         paused=_sentence(session.why_paused) if session.paused else "",
         level=level,
         level_means=LEVEL_MEANS[session.level],
@@ -201,7 +206,7 @@ def job_shown(job: JobRow, project: ProjectRow | None, now: datetime, line: JobL
         title=clean(job.title, 200),
         project=clean(project.name, 63) if project else "a project",
         stage=job.stage.value,
-        state=job.state.value,
+        state=spaced(job.state.value),
         agent=clean(job.agent, 60),
         over=over,
         good=job.state is JobState.DONE,

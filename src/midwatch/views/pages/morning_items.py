@@ -1,19 +1,20 @@
 """The review queue: each recommendation with its evidence, its checks, and what was decided for the person."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobExecuted, JobVerified
 from midwatch.journal.events.session import ActJudged, AskExpired
 from midwatch.terms import records as rec
 from midwatch.terms.jobs import CheckResult, Proof
-from midwatch.terms.report import Recommendation, ReviewOutcome
+from midwatch.terms.report import ITEM_DONE, Recommendation, ReviewOutcome, WorkTally
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import spaced
 from midwatch.views.text.proof import PROVEN, ProofLine, proof_lines
+from midwatch.views.text.states import ITEM_BECAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class NightRows:
     evaluations: tuple[rec.EvaluationRow, ...] = ()
     outcomes: tuple[rec.OutcomeRow, ...] = ()
     stacks: tuple[rec.StackRow, ...] = ()
+    tally: WorkTally = field(default_factory=WorkTally)
 
 
 class EvidenceShown(Term):
@@ -85,6 +87,12 @@ class Item(Term):
     place: int
     title: str
     text: str
+    became: str
+    """What became of the ordered item, in words; empty for a finding beside it."""
+    missing: bool
+    """It was ordered and not delivered."""
+    tried: tuple[str, ...]
+    advice: str
     sure: int
     hypothesis: bool
     tradeoffs: tuple[str, ...]
@@ -116,7 +124,7 @@ def items_of(rows: NightRows, entries: Sequence[Entry], names: Names) -> tuple[I
 def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Sequence[Entry], Names]) -> Item:
     job = next((job for job in rows.jobs if one.why == f"trace:{job.id}"), None)
     # A recommendation to look at a finding has a job too, but its change is judged with the one to merge it.
-    about_change = job is not None and one.ask in {f"midwatch job {verb} {job.number}" for verb in ("merge", "show")}
+    about_change = job is not None and (one.became is not None or _names_job(one, job))
     pulls = [row for row in rows.pull_requests if job and row.job == job.id and about_change]
     pull = pulls[-1] if pulls else None
     change = job.change if job and about_change else None
@@ -127,6 +135,10 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         place=place,
         title=pull.title if pull else job.title if job and about_change else one.text,
         text=one.text,
+        became=ITEM_BECAME[one.became] if one.became else "",
+        missing=one.became is not None and one.became not in ITEM_DONE,
+        tried=one.tried,
+        advice=one.advice,
         sure=round(one.confidence * 100),
         hypothesis=one.hypothesis,
         tradeoffs=one.tradeoffs,
@@ -147,6 +159,11 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         outcome=ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING,
         reason=given.reason if given else "",
     )
+
+
+def _names_job(one: Recommendation, job: rec.JobRow) -> bool:
+    """Whether an older recommendation, which says nothing of its item, is about the job's change."""
+    return one.ask in {f"midwatch job {verb} {job.number}" for verb in ("merge", "show")}
 
 
 def _proven(job: rec.JobRow | None) -> str:

@@ -1,17 +1,17 @@
 """The morning as a page: one sentence, the night in a line, the queue to review, and what a review changed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Final, Literal
 
 from midwatch.errors import Misuse
 from midwatch.journal.entry import Entry
-from midwatch.journal.events.morning import ReviewSubmitted, RunScored
+from midwatch.journal.events.morning import AssumptionSettled, ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.terms.asks import AskState
-from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.records import AskRow, EvaluationRow
-from midwatch.terms.report import FlagKind, Given, Review, ReviewOutcome, Section
+from midwatch.terms.report import AssumptionVerdict, FlagKind, Given, Review, ReviewOutcome, Section
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
@@ -19,6 +19,7 @@ from midwatch.views.pages.morning_items import Item, NightRows, items_of
 from midwatch.views.pages.stack import StackShown, stack_shown
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import counted
+from midwatch.views.text.progress import attention
 
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -55,6 +56,7 @@ class Assumed(Term):
     statement: str
     confidence: int
     impact: str
+    status: str
 
 
 class RunScore(Term):
@@ -119,7 +121,11 @@ def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> Mor
         decisions=tuple(_wanted(ask) for ask in sorted(open_asks, key=lambda ask: -ask.priority)),
         assumptions=tuple(
             Assumed(
-                id=one.id, statement=one.statement, confidence=round(one.confidence * 100), impact=one.impact_if_wrong
+                id=one.id,
+                statement=one.statement,
+                confidence=round(one.confidence * 100),
+                impact=one.impact_if_wrong,
+                status=one.status,
             )
             for one in rows.assumptions
             if one.needs_confirmation
@@ -135,20 +141,14 @@ def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> Mor
 
 def verdict(rows: NightRows) -> str:
     """Describe in one sentence how the night went."""
-    works = rows.session.works()
-    ordered = len(works)
+    ended = rows.tally
     if rows.session.level is Level.OBSERVE and not rows.jobs:
         said = sum(act.state == "said" for act in rows.acts)
         return f"Nothing was touched. {_number(said)} {'proposal' if said == 1 else 'proposals'} to read."
-    if not ordered:
+    if not ended.ordered:
         return "Nothing was ordered, nothing was done."
-    settled = {job.work_item for job in rows.jobs if job.state is JobState.DONE}
-    done = sum(items <= settled for items in works)
-    doubtful = sum(
-        job.state is JobState.DONE and job.proof is not None and job.proof.verdict != "green" for job in rows.jobs
-    )
-    eye = ordered - done + doubtful + sum(ask.state is AskState.OPEN for ask in rows.asks)
-    return f"{_share(done, ordered)} done.{_eye(eye)}"
+    eye = attention(ended, sum(ask.state is AskState.OPEN for ask in rows.asks))
+    return f"{_share(ended.done, ended.ordered)} done.{_eye(eye)}"
 
 
 def _share(done: int, ordered: int) -> str:
@@ -263,12 +263,12 @@ def _by_review(entry: Entry, session: str, runs: set[str]) -> bool:
     event = entry.event
     if isinstance(event, RunScored):
         return event.phase == "post" and event.run in runs
-    return isinstance(event, ReviewSubmitted | SessionEnded) and event.session == session
+    return isinstance(event, ReviewSubmitted | AssumptionSettled | SessionEnded) and event.session == session
 
 
 RATINGS = ("usefulness", "trust", "brevity")
 GIVEN = frozenset(ReviewOutcome) - {ReviewOutcome.PENDING}
-ASSUMED = {"right": "Confirmed", "wrong": "Wrong"}
+ASSUMED: Final[dict[str, Literal["confirmed", "rejected"]]] = {"right": "confirmed", "wrong": "rejected"}
 LONGEST = 4_000
 
 
@@ -280,7 +280,11 @@ def review_of(form: Mapping[str, str], flags: Sequence[str], page: MorningPage) 
     if unknown:
         raise Misuse("That flag is not known.", hint="Flags are: a wrong fact, unsafe.")
     return Review(
-        **ratings, outcomes=tuple(outcomes), flags=tuple(FlagKind(flag) for flag in flags), notes=_notes(form, page)
+        **ratings,
+        outcomes=tuple(outcomes),
+        assumptions=tuple(_assumed(form, page)),
+        flags=tuple(FlagKind(flag) for flag in flags),
+        notes=form.get("notes", "").strip()[:LONGEST],
     )
 
 
@@ -301,11 +305,8 @@ def _given(form: Mapping[str, str], item: str) -> Given | None:
     return Given(recommendation=item, outcome=ReviewOutcome(said), reason=reason if wanted else "")
 
 
-def _notes(form: Mapping[str, str], page: MorningPage) -> str:
-    said = [form.get("notes", "").strip()[:LONGEST]]
-    said += [_assumed(one, form.get(f"assumed:{one.id}", "")) for one in page.assumptions]
-    return "\n".join(one for one in said if one)
-
-
-def _assumed(one: Assumed, said: str) -> str:
-    return f"{ASSUMED[said]}: {one.statement}" if said in ASSUMED else ""
+def _assumed(form: Mapping[str, str], page: MorningPage) -> Iterator[AssumptionVerdict]:
+    for one in page.assumptions:
+        said = form.get(f"assumed:{one.id}", "")
+        if said in ASSUMED:
+            yield AssumptionVerdict(assumption=one.id, status=ASSUMED[said])

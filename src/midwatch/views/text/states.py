@@ -4,12 +4,27 @@ from typing import Final
 
 from midwatch.terms.asks import Delivery
 from midwatch.terms.jobs import JobState
+from midwatch.terms.report import ItemOutcome
 
 JOB_ENDED: Final = {
     JobState.DONE: "done",
     JobState.FAILED: "failed",
     JobState.STOPPED: "stopped, work kept",
     JobState.DECLINED: "declined",
+    JobState.NOTHING_DELIVERED: "nothing delivered",
+}
+ITEM_BECAME: Final = {
+    ItemOutcome.DELIVERED: "Delivered",
+    ItemOutcome.UNNEEDED: "Nothing had to be done",
+    ItemOutcome.NOTHING_DELIVERED: "Nothing delivered",
+    ItemOutcome.FAILED: "Failed",
+    ItemOutcome.STOPPED: "Stopped",
+    ItemOutcome.DECLINED: "Declined",
+    ItemOutcome.REFUSED: "Refused",
+    ItemOutcome.PROPOSED: "Only proposed",
+    ItemOutcome.NOT_STARTED: "Not started",
+    ItemOutcome.WORKING: "Still at work",
+    ItemOutcome.WAITING: "Still waits",
 }
 STEP_ENDED: Final = {
     "running": "under way",

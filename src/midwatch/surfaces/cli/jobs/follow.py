@@ -154,7 +154,7 @@ def _minutes(row: dict[str, Any]) -> float:
 
 
 def exit_code(row: dict[str, Any]) -> int:
-    """Return 0 for work that is done, 3 for refused or declined, 4 for a spent budget, 5 for an external failure."""
+    """Return 0 for work that is done, 3 for refused or declined, 4 for a spent budget, else 5."""
     if row["state"] == "done":
         return 0
     if row["state"] in {"declined", "stopped"}:
@@ -165,6 +165,9 @@ def exit_code(row: dict[str, Any]) -> int:
 def tell_end(answer: dict[str, Any]) -> None:
     """Print the completion message (A9)."""
     number = answer["job"]
+    if answer["state"] == "nothing_delivered":
+        line(f"Job {number} in {answer['project']} delivered nothing. {answer['why']}", first=bad("  "))
+        return
     if answer["state"] != "done":
         line(f"Job {number} in {answer['project']} is {answer['state']}. {answer['why']}", first=bad("  "))
         line(f"Its work so far is kept: midwatch job show {number}; continue with midwatch job resume {number}")

@@ -15,7 +15,7 @@ from midwatch.surfaces.cli.shell.screen import bad, line
 
 WAIT = 20
 """Seconds one request for a log may stay open."""
-OVER = frozenset({"done", "failed", "stopped", "declined"})
+OVER = frozenset({"done", "failed", "stopped", "declined", "nothing_delivered"})
 PAUSE = 1.0
 """Seconds between two reads without a server."""
 

@@ -55,6 +55,8 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     modify: list[str] = typer.Option([], help="Accepted with changes."),
     reject: list[str] = typer.Option([], help="Not taken."),
     defer: list[str] = typer.Option([], help="Later."),
+    right: list[str] = typer.Option([], help="Assumptions that hold, by their place."),
+    wrong: list[str] = typer.Option([], help="Assumptions that do not."),
     flag: list[str] = typer.Option([], help="wrong_fact or unsafe"),
     note: str = typer.Option("", help="Anything else."),
     *,
@@ -65,10 +67,11 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     Example: midwatch review --usefulness 4 --trust 4 --brevity 5 --accept 1 --reject 2
     """
     result = client.get("/morning", night=night)
-    by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, flag))
+    by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, right, wrong, flag))
     if by_flags:
         groups = {"accepted": accept, "modified": modify, "rejected": reject, "deferred": defer}
         given = _from_flags(result, groups, (usefulness, trust, brevity))
+        given |= {"assumptions": _assumed(result, {"confirmed": right, "rejected": wrong})}
     elif sys.stdin.isatty():
         given = _by_keys(result)
     else:
@@ -111,6 +114,17 @@ def _id(answer: dict[str, Any], place: str) -> str:
     raise Misuse(f"There is no recommendation {place}.", hint=f"The brief has {len(known)}: midwatch morning")
 
 
+def _assumed(answer: dict[str, Any], groups: dict[str, list[str]]) -> list[dict[str, str]]:
+    made = answer["assumptions"]
+    found = []
+    for status, places in groups.items():
+        for place in places:
+            if not place.isdigit() or not 1 <= int(place) <= len(made):
+                raise Misuse(f"There is no assumption {place}.", hint=f"The night made {len(made)}: midwatch morning")
+            found.append({"assumption": str(made[int(place) - 1]["id"]), "status": status})
+    return found
+
+
 def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
     """One item at a time: A accept, E edit, R reject, D defer, K back."""
     show_brief(answer)
@@ -136,8 +150,21 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
             at += 1
         elif key == "j":
             at += 1
+    assumptions = [said for one in answer["assumptions"] if (said := _right_or_wrong(one))]
     ratings = {name: _rating(name) for name in ("usefulness", "trust", "brevity")}
-    return ratings | {"outcomes": list(outcomes.values())}
+    return ratings | {"outcomes": list(outcomes.values()), "assumptions": assumptions}
+
+
+def _right_or_wrong(one: dict[str, Any]) -> dict[str, str]:
+    """Ask about one assumption by a key; any other key leaves it open."""
+    line(one["statement"], first="\n  assumed: ")
+    typer.echo("  [r]ight  [w]rong  [j] skip ", nl=False)
+    key = typer.getchar().lower()
+    typer.echo(key)
+    if key in {"\x03", "q"}:
+        raise typer.Abort
+    status = {"r": "confirmed", "w": "rejected"}.get(key, "")
+    return {"assumption": str(one["id"]), "status": status} if status else {}
 
 
 def _rating(name: str) -> int:

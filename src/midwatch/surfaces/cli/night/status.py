@@ -83,7 +83,7 @@ def _show_night(night: dict[str, Any]) -> None:
         f"  {night['minutes']:g} of {night['max_minutes']} min · round {night['rounds']} · "
         f"{counted(night['decisions'], 'decision')}, {night['actions']} done"
     )
-    typer.echo(f"  {night['spent']}")
+    typer.echo(f"  {night['progress']} · {night['spent']}")
 
 
 def job_line(job: dict[str, Any]) -> str:

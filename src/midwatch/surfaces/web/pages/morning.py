@@ -12,6 +12,7 @@ from midwatch.journal.entry import Entry
 from midwatch.morning import build_stack, merge_stack
 from midwatch.morning import review as verdicts
 from midwatch.night.commands import steering
+from midwatch.rules.morning.tally import tally
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.queries.replay import every_entry
@@ -27,6 +28,7 @@ MOST_INLINE = 60_000
 """A longer diff is sent on request: the page itself stays small."""
 KINDS = (
     "act.judged",
+    "assumption.settled",
     "ask.expired",
     "job.executed",
     "job.verified",
@@ -126,13 +128,15 @@ async def night_rows(house: House, night: str = "") -> NightRows:
     session, report = await verdicts.last_report(house.records, night)
     runs = await find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
+    jobs, acts = await find(rec.JobRow, session=session.id), await find(rec.ActRow, session=session.id)
     return NightRows(
         session=session,
         report=report,
         projects=await find(rec.ProjectRow),
         runs=runs,
-        jobs=await find(rec.JobRow, session=session.id),
-        acts=await find(rec.ActRow, session=session.id),
+        jobs=jobs,
+        acts=acts,
+        tally=tally(session.works(), jobs, acts),
         asks=await find(rec.AskRow, session=session.id),
         pull_requests=await find(rec.PullRequestRow, run=mine),
         evidence=await find(rec.EvidenceRow, run=mine),

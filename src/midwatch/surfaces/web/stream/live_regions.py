@@ -9,6 +9,7 @@ from markupsafe import Markup
 from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import SessionStarted
+from midwatch.rules.morning.tally import tally
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.site.page import fragment
@@ -20,6 +21,7 @@ from midwatch.views.pages.channels import NoticeShown, notices_shown
 from midwatch.views.pages.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
 from midwatch.views.pages.night_picture import PICTURED, night_picture
 from midwatch.views.pages.open_asks import asks_shown
+from midwatch.views.text.progress import progress
 from midwatch.views.text.quota import fuel_shown
 
 REGIONS: Final = ("banner", "asks", "timeline", "gauges", "jobs", "notices", "controls")
@@ -113,7 +115,7 @@ class Painter:
         lines = await lines_of(self._house, (*jobs, *beside)) if "jobs" in wanted else {}
         about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
         return {
-            "night": night_shown(session, **await self._said(session)),
+            "night": night_shown(session, **await self._said(session) if "banner" in wanted else {}),
             "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
             "fuel": fuel_shown(await find(rec.FuelRow), now) if "gauges" in wanted else (),
             "asks": asks_shown(asks, about, projects),
@@ -147,8 +149,11 @@ class Painter:
         if session is None:
             return {}
         if session.state is SessionState.AUTONOMOUS:
-            runs = await self._house.records.find(rec.RunRow, session=session.id)
-            return {"authority": runs[-1].contract.authority_policy.start_level.value} if runs else {}
+            find = self._house.records.find
+            runs, jobs = await find(rec.RunRow, session=session.id), await find(rec.JobRow, session=session.id)
+            counted = tally(session.works(), jobs, await find(rec.PastAct, session=session.id))
+            authority = {"authority": runs[-1].contract.authority_policy.start_level.value} if runs else {}
+            return {"progress": progress(counted)} | authority
         reports = await self._house.records.find(rec.ReportRow, session=session.id)
         return {"headline": reports[-1].brief.headline} if reports else {}
 
@@ -177,7 +182,7 @@ TOUCHES: Final[dict[str, frozenset[str]]] = {
     "round": frozenset({"banner", "gauges"}),
     "act": frozenset({"gauges"}),
     "ask": frozenset({"asks", "gauges", "jobs"}),
-    "job": frozenset({"jobs", "asks"}),
+    "job": frozenset({"banner", "jobs", "asks"}),
     "run": frozenset({"banner"}),
     "level": frozenset({"banner"}),
     "model": frozenset({"gauges", "jobs"}),

@@ -44,7 +44,7 @@ def _setting(event: Setting, names: Names) -> str:
         case ev.RunStarted():
             text = f"A run began in {names.project(event.project)}: {clean(event.contract.objective)}"
         case ev.RunFinished():
-            text = f"A run is {event.status}: {clean(event.summary)}"
+            text = f"A run {ENDED.get(event.status, f'is {event.status}')}: {clean(event.summary)}"
         case ev.JobCreated():
             again = " (again)" if event.retry_of else ""
             where = names.project(event.project)
@@ -114,6 +114,9 @@ def _proving(event: Proving, name: str) -> str:
     return text
 
 
+ENDED = {"nothing_delivered": "delivered nothing"}
+
+
 def _closing(event: Closing, names: Names) -> str:
     match event:
         case ev.JobStopRequested():
@@ -121,7 +124,7 @@ def _closing(event: Closing, names: Names) -> str:
             text = f"{name} is asked to stop by {clean(event.by)}: {clean(event.why)}; its work is kept"
         case ev.JobEnded():
             cause = f" ({spaced(event.cause)})" if event.cause else ""
-            text = f"{_name(event.job, names)} is {event.state}{cause}: {clean(event.why)}"
+            text = f"{_name(event.job, names)} {ENDED.get(event.state, f'is {event.state}')}{cause}: {clean(event.why)}"
         case ev.PullRequestOpened():
             name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
             text = (

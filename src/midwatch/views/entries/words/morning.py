@@ -51,6 +51,8 @@ def _reviewing(event: Reviewing, names: Names) -> str:
             text = f"{names.of(event.run, 'a run').capitalize()} scored {when} review: {value}"
         case ev.ReviewSubmitted(review=review):
             text = f"{clean(event.by)} reviewed the night: {_review(review)}"
+        case ev.AssumptionSettled(statement=statement):
+            text = f"{clean(event.by)} {event.status} the assumption: {clean(statement)}"
         case ev.ReviewTimedOut():
             text = "The review was not given in time; the night is not scored"
         case _:

@@ -1,0 +1,79 @@
+"""What became of each ordered item, and how many of them are done: counted once, for every surface (RULES 6, 10)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.records import JobRow, PastAct
+from midwatch.terms.report import ITEM_DONE, ItemOutcome, WorkTally
+
+DELIVERED_AT: Final = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
+"""The last stages of a job that is done and has delivered work."""
+GOING: Final = frozenset({ItemOutcome.WORKING, ItemOutcome.WAITING})
+_BY_STATE: Final = {
+    JobState.DONE: ItemOutcome.UNNEEDED,
+    JobState.FAILED: ItemOutcome.FAILED,
+    JobState.STOPPED: ItemOutcome.STOPPED,
+    JobState.DECLINED: ItemOutcome.DECLINED,
+    JobState.NOTHING_DELIVERED: ItemOutcome.NOTHING_DELIVERED,
+    JobState.WAITING: ItemOutcome.WAITING,
+}
+_BY_ACT: Final = {
+    "refused": ItemOutcome.REFUSED,
+    "said": ItemOutcome.PROPOSED,
+    "dropped": ItemOutcome.DECLINED,
+    "failed": ItemOutcome.REFUSED,
+}
+
+
+def delivered(job: JobRow) -> bool:
+    """Whether its pull request exists."""
+    return job.stage is Stage.NOTICE or (job.state is JobState.DONE and job.stage in DELIVERED_AT)
+
+
+def outcome_of(item: str, jobs: Iterable[JobRow], acts: Iterable[PastAct] = ()) -> ItemOutcome:
+    """Return what became of one item: by its jobs, and where it has none by the last verdict about it."""
+    own = [job for job in jobs if job.work_item == item]
+    if any(delivered(job) for job in own):
+        return ItemOutcome.DELIVERED
+    if own:
+        return _BY_STATE.get(own[-1].state, ItemOutcome.WORKING)
+    judged = [act for act in acts if act.about == item]
+    return _BY_ACT.get(judged[-1].state, ItemOutcome.NOT_STARTED) if judged else ItemOutcome.NOT_STARTED
+
+
+def outcomes_of(
+    works: Iterable[frozenset[str]], jobs: Sequence[JobRow], acts: Sequence[PastAct] = ()
+) -> dict[str, ItemOutcome]:
+    return {item: outcome_of(item, jobs, acts) for items in works for item in sorted(items)}
+
+
+def tally(works: Sequence[frozenset[str]], jobs: Sequence[JobRow], acts: Sequence[PastAct] = ()) -> WorkTally:
+    """Count the ordered works."""
+    outcomes = outcomes_of(works, jobs, acts)
+    ends = [_together([outcomes[item] for item in items]) for items in works]
+    return WorkTally(
+        ordered=len(works),
+        delivered=ends.count(ItemOutcome.DELIVERED),
+        unneeded=ends.count(ItemOutcome.UNNEEDED),
+        working=ends.count(ItemOutcome.WORKING),
+        waiting=ends.count(ItemOutcome.WAITING),
+        undelivered=sum(one not in ITEM_DONE | GOING for one in ends),
+        doubtful=_doubtful(works, jobs, outcomes),
+    )
+
+
+def _together(ends: Sequence[ItemOutcome]) -> ItemOutcome:
+    """Return what became of one work in several repositories: what is least done of it decides."""
+    for going in (ItemOutcome.WORKING, ItemOutcome.WAITING):
+        if going in ends:
+            return going
+    left = [one for one in ends if one not in ITEM_DONE]
+    if left:
+        return left[0]
+    return ItemOutcome.DELIVERED if ItemOutcome.DELIVERED in ends else ItemOutcome.UNNEEDED
+
+
+def _doubtful(works: Iterable[frozenset[str]], jobs: Sequence[JobRow], outcomes: Mapping[str, ItemOutcome]) -> int:
+    unproven = {job.work_item for job in jobs if delivered(job) and job.proof and job.proof.verdict != "green"}
+    return sum(bool(items & unproven) and all(outcomes[one] in ITEM_DONE for one in items) for items in works)
