@@ -11,7 +11,7 @@ from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree, endings
 
 TRAILING, NEWLINE = "trailing-whitespace", "missing-final-newline"
-TRIM, INSERT = "trim_trailing_whitespace", "insert_final_newline"
+TRIM, INSERT, LINE_END = "trim_trailing_whitespace", "insert_final_newline", "end_of_line"
 
 # For each kind of file, marks of texts that span lines: where one occurs, white space may be content.
 SPANNING: dict[str, tuple[bytes, ...]] = {
