@@ -44,6 +44,8 @@ class Excludes:
     """Files, and the rules that flake8 ignores in them."""
     white: frozenset[str]
     """Files whose white space git is told to keep."""
+    ruff: str
+    """The version of ruff that pre-commit uses; empty if it says none."""
 
     def shut_out(self, path: str) -> bool:
         """Whether no tool of the project looks at this file."""
@@ -84,6 +86,7 @@ def excludes_in(root: Path, tracked: frozenset[str], white: frozenset[str]) -> E
         texts=_prettier(texts.get(".prettierignore", "")),
         ignored=tuple(pair for one in flake8 for pair in _ignored(one)),
         white=white,
+        ruff=pre_commit.ruff_in(texts.get(pre_commit.PLACE, "")),
     )
 
 

@@ -56,6 +56,12 @@ def hooks_in(text: str) -> Iterator[PreCommitHook]:
         yield from (_hook(one) for one in _tables(repository.get("hooks")))
 
 
+def ruff_in(text: str) -> str:
+    """Return the version of ruff that the hooks use; empty if they use none."""
+    found = re.search(r"astral-sh/ruff-pre-commit\S*\s+(?:#.*\s+)*rev:\s*[\"']?v?(\d+\.\d+\.\d+)", text)
+    return found.group(1) if found else ""
+
+
 def _tables(value: Any) -> Iterable[dict[str, Any]]:
     return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else ()
 

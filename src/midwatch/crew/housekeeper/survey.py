@@ -12,7 +12,7 @@ from midwatch.crew.housekeeper.editorconfig import EditorConfig
 from midwatch.crew.housekeeper.findings import FixableFinding, Seen, placed
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
-from midwatch.crew.housekeeper.linter import FIXED, Linter, Offence, is_false_alarm
+from midwatch.crew.housekeeper.linter import Linter, Offence, is_false_alarm, version
 from midwatch.crew.housekeeper.mandate import ALWAYS, OWN, Mandate
 from midwatch.crew.housekeeper.tree import Tree, endings, look
 
@@ -62,10 +62,10 @@ class Surveyor:
     def offered(self) -> tuple[str, ...]:
         """Every kind of work this project can get, in order."""
         keys = {*ALWAYS}
-        if self.linter.settings and not self.linter.complaint:
-            keys |= {OWN, kinds.SORTING}
-        if any("format" in settings for settings in self.linter.settings.values()):
-            keys.add(kinds.FORMAT)
+        if not (self.linter.complaint or self.linter.other_version):
+            settings = self.linter.settings.values()
+            keys |= {OWN, kinds.SORTING} if settings else set()
+            keys |= {kinds.FORMAT} if any("format" in one for one in settings) else set()
         return tuple(kinds.in_order(keys))
 
     def notes(self) -> list[str]:
@@ -76,6 +76,12 @@ class Surveyor:
         if self.linter.complaint:
             said.append(
                 f"the project's ruff settings cannot be used ({self.linter.complaint}): its Python is left alone"
+            )
+        if self.linter.other_version and self.linter.settings:
+            ours = version().removeprefix("ruff ")
+            said.append(
+                f"the project checks itself with ruff {self.linter.other_version} and this is {ours}: its own rules "
+                "and formatting are left to it"
             )
         formats = self.restraint.mandate.covers(kinds.FORMAT, "format", "ruff")
         if formats and self._too_many_to_format():
@@ -114,7 +120,7 @@ class Surveyor:
         return rows
 
     def _kind(self, offence: Offence) -> str:
-        if not offence.safe_fix or not (self.linter.is_configured(offence.path) or offence.rule in FIXED):
+        if not offence.safe_fix or not self.linter.may_fix(offence.path, offence.rule):
             return ""
         key = kinds.kind_of(offence.rule)
         return "" if key in WISHES and self.wishes.forbids(offence.path, WISHES[key]) else key

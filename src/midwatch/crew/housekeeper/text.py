@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
 from midwatch.crew.housekeeper.findings import Seen
-from midwatch.crew.housekeeper.scope import is_test_data
+from midwatch.crew.housekeeper.scope import is_minified, is_template, is_test_data
 from midwatch.crew.housekeeper.tree import Tree, endings
 
 TRAILING, NEWLINE = "trailing-whitespace", "missing-final-newline"
@@ -21,6 +21,7 @@ SPANNING: dict[str, tuple[bytes, ...]] = {
     **dict.fromkeys((".java", ".kt", ".swift"), (b'"""',)),
     ".toml": (b'"""', b"'''"),
 }
+SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 LAWYERS = re.compile(r"^(licen[sc]e|copying|notice|patents)", re.IGNORECASE)
 
 
@@ -30,6 +31,8 @@ def sightings(tree: Tree, wishes: EditorConfig) -> Iterator[Seen]:
         if not _is_safe(path):
             continue
         content = tree.read(path)
+        if is_template(path, content) or (path.endswith(SCRIPTS) and is_minified(content)):
+            continue
         for line in _trailing_lines(path, content) if not wishes.forbids(path, TRIM) else ():
             yield Seen(TRAILING, path, line, "White space at the end of the line", "housekeeper", kind="whitespace")
         if _lacks_newline(content) and not wishes.forbids(path, INSERT):

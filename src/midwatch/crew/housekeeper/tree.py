@@ -37,7 +37,7 @@ class Tree:
 
     def python(self) -> tuple[str, ...]:
         """The Python files the housekeeper may tidy."""
-        return tuple(p for p in self.mine if p.endswith((".py", ".pyi")) and not scopes.is_sample(p))
+        return tuple(p for p in self.mine if p.endswith((".py", ".pyi")) and not scopes.is_python_data(p))
 
     @cached_property
     def all_python(self) -> tuple[str, ...]:

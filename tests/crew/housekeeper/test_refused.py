@@ -1,0 +1,66 @@
+"""What maintainers of well-known projects would refuse; each case was seen in one of them."""
+
+from typing import Any
+
+import pytest
+
+from midwatch.crew.housekeeper.linter import version
+
+SORTED = "import os\nimport sys\n\nprint(os, sys)\n"
+UNSORTED = "import sys\nimport os\n\nprint(os, sys)\n"
+
+
+def test_a_template_keeps_its_last_line_because_it_is_content(repo: Any) -> None:
+    """Django's password_reset_subject.txt."""
+    files = {"app/templates/subject.txt": "Hello", "mail/body.txt": "{% autoescape off %} \n{{ name }}"}
+    base = repo.commit({**files, "plain.txt": "a"})
+    repo.execute()
+    assert repo.git("diff", "--name-only", base) == "plain.txt"
+
+
+def test_minified_and_compiled_files_stay_as_they_are(repo: Any) -> None:
+    """Django's reset-fonts-grids.css and Sphinx's compiled catalogues."""
+    base = repo.commit(
+        {"site/grids.css": "a{}" * 400, "locale/de/LC_MESSAGES/app.js": "add({});", "site/own.css": "a {}"}
+    )
+    repo.execute()
+    assert repo.git("diff", "--name-only", base) == "site/own.css"
+
+
+def test_python_that_tests_read_is_data(repo: Any) -> None:
+    """Sphinx's tests/roots/test-ext-autodoc/target/need_mocks.py."""
+    base = repo.commit(
+        {
+            "tests/roots/test-ext/target/need_mocks.py": "import missing_module\n",
+            "tests/data/case.py": "import os\n",
+            "tests/support/extra.py": "import os\n",
+            "tests/test_own.py": "import os\n\n\ndef test_it():\n    assert True\n",
+            "tests/unit/test_more.py": "import os\n\n\ndef test_it():\n    assert True\n",
+        }
+    )
+    repo.execute()
+    assert repo.git("diff", "--name-only", base).split() == ["tests/test_own.py", "tests/unit/test_more.py"]
+
+
+def test_a_noqa_that_this_ruff_does_not_need_stays(repo: Any) -> None:
+    """Scrapy's `noqa: E402`: another version or another tool may need it."""
+    text = "import os  # noqa: E402\n\nprint(os)\n"
+    repo.commit({"pyproject.toml": "[tool.ruff.lint]\nselect = ['RUF', 'F']\n", "a.py": text})
+    repo.execute()
+    assert repo.read("a.py").decode() == text
+
+
+@pytest.mark.parametrize(("pinned", "after"), [("0.1.2", UNSORTED), ("", SORTED), (version().split()[-1], SORTED)])
+def test_rules_that_differ_between_versions_of_ruff_are_left_to_the_projects_own(
+    repo: Any, pinned: str, after: str
+) -> None:
+    """Scrapy's imports, which its own ruff likes as they are."""
+    hook = f"repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  # ours\n  rev: v{pinned}\n  hooks:\n  - id: ruff\n"
+    settings = {".pre-commit-config.yaml": hook} if pinned else {}
+    repo.commit({"pyproject.toml": "[tool.ruff.lint]\nselect = ['I', 'F']\n", "a.py": UNSORTED, "b.py": "import os\n"})
+    repo.commit({**settings, "c.txt": "c\n"})
+    plan = repo.plan("--order=Tidy up")
+    repo.execute("--order=Tidy up")
+    assert repo.read("a.py").decode() == after
+    assert repo.read("b.py") == b"", "an unused import is one in every version"
+    assert ("checks itself with ruff 0.1.2" in plan.summary) == (after == UNSORTED)
