@@ -55,7 +55,8 @@ def test_rules_that_differ_between_versions_of_ruff_are_left_to_the_projects_own
     repo: Any, pinned: str, after: str
 ) -> None:
     """Scrapy's imports, which its own ruff likes as they are."""
-    hook = f"repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  # ours\n  rev: v{pinned}\n  hooks:\n  - id: ruff\n"
+    place = "https://github.com/astral-sh/ruff-pre-commit"
+    hook = f"repos:\n- repo: {place}\n  # ours\n  rev: v{pinned}\n  hooks:\n  - id: ruff\n"
     settings = {".pre-commit-config.yaml": hook} if pinned else {}
     repo.commit({"pyproject.toml": "[tool.ruff.lint]\nselect = ['I', 'F']\n", "a.py": UNSORTED, "b.py": "import os\n"})
     repo.commit({**settings, "c.txt": "c\n"})
@@ -64,3 +65,16 @@ def test_rules_that_differ_between_versions_of_ruff_are_left_to_the_projects_own
     assert repo.read("a.py").decode() == after
     assert repo.read("b.py") == b"", "an unused import is one in every version"
     assert ("checks itself with ruff 0.1.2" in plan.summary) == (after == UNSORTED)
+
+
+def test_what_only_another_version_or_no_choice_of_the_project_says_is_not_reported(repo: Any) -> None:
+    """Attrs chooses ALL rules and has 88 findings with a newer ruff; its own finds none."""
+    repo.commit({"pyproject.toml": "[tool.ruff.lint]\nselect = ['ALL']\n", "a.py": "def f(x):\n    return nowhere\n"})
+    assert [one.rule for one in repo.plan().findings] == ["F821"]
+
+
+def test_labels_of_sphinx_and_names_of_ipython_are_no_findings(repo: Any) -> None:
+    """Black's documents and rich's console."""
+    linked = "See [the policy](labels/stability-policy) and [gone](gone/page.md).\n"
+    repo.commit({"docs/conf.py": "", "docs/a.md": linked, "a.py": "print(get_ipython())\n"})
+    assert [one.message for one in repo.plan().findings] == ["Nothing exists at gone/page.md"]

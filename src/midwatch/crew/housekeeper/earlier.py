@@ -9,6 +9,8 @@ from midwatch.crew.housekeeper.answers import count
 from midwatch.crew.housekeeper.git import Checkout
 
 OPEN, REJECTED = "open", "rejected"
+Line = tuple[str, str]
+"""A path and the text of a line in it."""
 HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
@@ -65,25 +67,48 @@ def changes_of(checkout: Checkout, works: tuple[EarlierWork, ...]) -> tuple[Earl
 
 
 def _changes(checkout: Checkout, work: EarlierWork) -> Iterator[EarlierChange]:
-    listing = checkout.ask("rev-list", "--no-merges", f"{work.base}..{work.head}")
+    listing = checkout.ask("rev-list", "--reverse", "--no-merges", f"{work.base}..{work.head}")
+    began: dict[Line, frozenset[str]] = {}
     for sha in listing.stdout.split() if listing.returncode == 0 else ():
         subject = checkout.git("show", "-s", "--format=%s", sha).strip()
         shown = checkout.git("diff-tree", "-r", "-p", "-U0", "--text", "--no-renames", "--no-commit-id", sha)
-        for path, removed in _removed(shown).items():
-            yield EarlierChange(work, subject, path, frozenset(removed))
+        found: dict[str, set[str]] = {}
+        for hunk in _hunks(shown):
+            found.setdefault(hunk.path, set()).update(*_traced(hunk, began))
+        yield from (EarlierChange(work, subject, path, frozenset(lines)) for path, lines in found.items())
 
 
-def _removed(patch: str) -> dict[str, list[str]]:
-    """Read the removed lines by file; the counts of each hunk tell its lines from the headings of files."""
-    found, path, old, new = dict[str, list[str]](), "", 0, 0
+@dataclass
+class Hunk:
+    """Lines that one commit replaced with others in one place."""
+
+    path: str
+    old: list[str]
+    new: list[str]
+
+
+def _traced(hunk: Hunk, began: dict[Line, frozenset[str]]) -> list[frozenset[str]]:
+    """Return the lines it removed as they were before the pull request, whose earlier commits may have changed them."""
+    origins = [began.get((hunk.path, line), frozenset({line})) for line in hunk.old]
+    is_line_by_line = len(hunk.old) == len(hunk.new)
+    for at, line in enumerate(hunk.new):
+        began[hunk.path, line] = origins[at] if is_line_by_line else frozenset[str]().union(*origins)
+    return origins
+
+
+def _hunks(patch: str) -> list[Hunk]:
+    """Read a patch; the counts of each hunk tell its lines from the headings of files."""
+    found, path, old, new = list[Hunk](), "", 0, 0
     for line in patch.split("\n"):
         if old and line.startswith("-"):
             old -= 1
-            found.setdefault(path, []).append(line[1:].removesuffix("\r"))
+            found[-1].old.append(line[1:].removesuffix("\r"))
         elif new and line.startswith("+"):
             new -= 1
-        elif hunk := HUNK.match(line):
-            old, new = (int(size or 1) for size in hunk.groups())
+            found[-1].new.append(line[1:].removesuffix("\r"))
+        elif sizes := HUNK.match(line):
+            old, new = (int(size or 1) for size in sizes.groups())
+            found.append(Hunk(path, [], []))
         elif line.startswith("--- a/"):
             path = line.removeprefix("--- a/").removesuffix("\t")
     return found

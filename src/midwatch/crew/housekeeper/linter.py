@@ -23,6 +23,7 @@ FIXED = ("F401", "F541", "F632", "W605", "W291", "W293", "W292")
 REPORTED = ("F", "E9", "W605", "W291", "W292", "W293")
 NEVER = ("RUF100", "RUF102")
 """Comments for linters: another version, or another tool, may need them."""
+SERIOUS = ("F", "E9", "invalid-syntax")
 TASTE = ("F403", "F405")
 """Star imports: a matter of taste in a project without ruff settings."""
 # The newest grammar: an old project does not need it, and in a new one valid syntax is not reported as wrong.
@@ -80,7 +81,9 @@ class Linter:
         configured, plain = self._split(self.tree.python())
         careful = ["--select", ",".join(REPORTED), "--ignore", ",".join(TASTE)]
         seen = list(self._report(plain, ["--isolated", "--target-version", NEWEST, *careful]))
-        seen += self._report([] if self.complaint else configured, [])
+        own = self._report([] if self.complaint else configured, [])
+        # What the project did not choose, or only this version of ruff says, is no news for its maintainers.
+        seen += [one for one in own if one.rule.startswith(SERIOUS) or self.may_fix(one.path, one.rule)]
         return _first_syntax_error_only(seen)
 
     def apply_fixes(self, rules: tuple[str, ...], paths: tuple[str, ...]) -> None:
@@ -231,9 +234,11 @@ SIGNAL = re.compile(r"variable `__\w+__`")
 
 
 def is_false_alarm(offence: Offence, tree: Tree) -> bool:
-    """Whether it is a false alarm: a mark for a debugger, or a Python 2 name in code for both Pythons."""
+    """Whether it is a false alarm: a mark for a debugger, a name of IPython's, or of Python 2 in code for both."""
     if offence.rule == "F841":
         return bool(SIGNAL.search(offence.message))
+    if offence.rule == "F821" and "`get_ipython`" in offence.message:
+        return True
     is_old = offence.rule == "F821" and OLD.search(offence.message)
     return bool(is_old and KNOWING.search(tree.read(offence.path)))
 
