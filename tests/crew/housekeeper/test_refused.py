@@ -78,3 +78,20 @@ def test_labels_of_sphinx_and_names_of_ipython_are_no_findings(repo: Any) -> Non
     linked = "See [the policy](labels/stability-policy) and [gone](gone/page.md).\n"
     repo.commit({"docs/conf.py": "", "docs/a.md": linked, "a.py": "print(get_ipython())\n"})
     assert [one.message for one in repo.plan().findings] == ["Nothing exists at gone/page.md"]
+
+
+def test_imports_with_a_comment_for_a_tool_are_not_sorted(repo: Any) -> None:
+    """Scrapy's httpproxy.py."""
+    text = "from urllib.request import (  # type: ignore[attr-defined]\n    _parse_proxy,\n)\n\nprint(_parse_proxy)\n"
+    base = repo.commit({"pyproject.toml": "[tool.ruff.lint]\nselect = ['I']\n", "a.py": text, "b.py": UNSORTED})
+    done = repo.execute()
+    assert repo.git("diff", "--name-only", base) == "b.py"
+    assert done.left == ()
+
+
+def test_what_tells_of_past_releases_stays_as_it_was_released(repo: Any) -> None:
+    """Celery's docs/history and httpx's CHANGELOG.md."""
+    told = {"CHANGELOG.md": "a \nb", "docs/history/5.0.rst": "a \nb", "docs/whatsnew-5.3.rst": "a \nb"}
+    base = repo.commit({**told, "docs/new.rst": "a \nb"})
+    repo.execute()
+    assert repo.git("diff", "--name-only", base) == "docs/new.rst"

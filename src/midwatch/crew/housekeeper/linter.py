@@ -230,6 +230,8 @@ OLD = re.compile(
     r"`(unicode|basestring|long|xrange|raw_input|unichr|file|cmp|execfile|reload|buffer|intern|reduce|apply)`"
 )
 KNOWING = re.compile(rb"py_?2|py_?3|version_info|except \(?(NameError|ImportError)|\bsix\b", re.IGNORECASE)
+TOLD = re.compile(rb"^\s*(?:from|import)\b.*#\s*(?:noqa|type:|pylint:|pragma|isort:|fmt:)", re.MULTILINE)
+"""An import with a comment for a tool, which counts only on its line; versions of ruff sort such blocks differently."""
 SIGNAL = re.compile(r"variable `__\w+__`")
 
 
@@ -239,6 +241,8 @@ def is_false_alarm(offence: Offence, tree: Tree) -> bool:
         return bool(SIGNAL.search(offence.message))
     if offence.rule == "F821" and "`get_ipython`" in offence.message:
         return True
+    if offence.rule == "I001":
+        return bool(TOLD.search(tree.read(offence.path)))
     is_old = offence.rule == "F821" and OLD.search(offence.message)
     return bool(is_old and KNOWING.search(tree.read(offence.path)))
 

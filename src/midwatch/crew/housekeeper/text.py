@@ -22,6 +22,8 @@ SPANNING: dict[str, tuple[bytes, ...]] = {
     ".toml": (b'"""', b"'''"),
 }
 SCRIPTS = (".js", ".mjs", ".cjs", ".css")
+RECORDS = re.compile(r"^(changelog|changes|history|news|release|whats-?new)", re.IGNORECASE)
+"""Files and folders that tell of past releases: tools write them, and nobody edits them afterwards."""
 LAWYERS = re.compile(r"^(licen[sc]e|copying|notice|patents)", re.IGNORECASE)
 
 
@@ -75,7 +77,9 @@ def _lacks_newline(content: bytes) -> bool:
 
 def _is_safe(path: str) -> bool:
     name = PurePosixPath(path).name
-    return PurePosixPath(path).suffix in SPANNING and not LAWYERS.match(name) and not is_test_data(path)
+    if LAWYERS.match(name) or any(RECORDS.match(part) for part in PurePosixPath(path).parts):
+        return False
+    return PurePosixPath(path).suffix in SPANNING and not is_test_data(path)
 
 
 def _means_the_same(path: str, before: bytes, after: bytes) -> bool:
