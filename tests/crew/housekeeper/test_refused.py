@@ -74,8 +74,8 @@ def test_what_only_another_version_or_no_choice_of_the_project_says_is_not_repor
 
 
 def test_labels_of_sphinx_and_names_of_ipython_are_no_findings(repo: Any) -> None:
-    """Black's documents and rich's console."""
-    linked = "See [the policy](labels/stability-policy) and [gone](gone/page.md).\n"
+    """Black's and attrs' documents, and rich's console."""
+    linked = "See [the policy](labels/policy), [frozen](attrs.frozen) and [gone](gone/page.md).\n"
     repo.commit({"docs/conf.py": "", "docs/a.md": linked, "a.py": "print(get_ipython())\n"})
     assert [one.message for one in repo.plan().findings] == ["Nothing exists at gone/page.md"]
 
@@ -83,7 +83,8 @@ def test_labels_of_sphinx_and_names_of_ipython_are_no_findings(repo: Any) -> Non
 def test_imports_with_a_comment_for_a_tool_are_not_sorted(repo: Any) -> None:
     """Scrapy's httpproxy.py."""
     text = "from urllib.request import (  # type: ignore[attr-defined]\n    _parse_proxy,\n)\n\nprint(_parse_proxy)\n"
-    base = repo.commit({"pyproject.toml": "[tool.ruff.lint]\nselect = ['I']\n", "a.py": text, "b.py": UNSORTED})
+    rules = "[tool.ruff.lint]\nselect = ['I']\nisort.split-on-trailing-comma = false\n"
+    base = repo.commit({"pyproject.toml": rules, "a.py": text, "b.py": UNSORTED})
     done = repo.execute()
     assert repo.git("diff", "--name-only", base) == "b.py"
     assert done.left == ()
