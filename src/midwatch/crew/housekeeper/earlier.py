@@ -79,7 +79,7 @@ def _changes(checkout: Checkout, work: EarlierWork) -> Iterator[EarlierChange]:
 
 
 @dataclass
-class Hunk:
+class PatchHunk:
     """Lines that one commit replaced with others in one place."""
 
     path: str
@@ -87,7 +87,7 @@ class Hunk:
     new: list[str]
 
 
-def _traced(hunk: Hunk, began: dict[Line, frozenset[str]]) -> list[frozenset[str]]:
+def _traced(hunk: PatchHunk, began: dict[Line, frozenset[str]]) -> list[frozenset[str]]:
     """Return the lines it removed as they were before the pull request, whose earlier commits may have changed them."""
     origins = [began.get((hunk.path, line), frozenset({line})) for line in hunk.old]
     is_line_by_line = len(hunk.old) == len(hunk.new)
@@ -96,9 +96,9 @@ def _traced(hunk: Hunk, began: dict[Line, frozenset[str]]) -> list[frozenset[str
     return origins
 
 
-def _hunks(patch: str) -> list[Hunk]:
+def _hunks(patch: str) -> list[PatchHunk]:
     """Read a patch; the counts of each hunk tell its lines from the headings of files."""
-    found, path, old, new = list[Hunk](), "", 0, 0
+    found, path, old, new = list[PatchHunk](), "", 0, 0
     for line in patch.split("\n"):
         if old and line.startswith("-"):
             old -= 1
@@ -108,7 +108,7 @@ def _hunks(patch: str) -> list[Hunk]:
             found[-1].new.append(line[1:].removesuffix("\r"))
         elif sizes := HUNK.match(line):
             old, new = (int(size or 1) for size in sizes.groups())
-            found.append(Hunk(path, [], []))
+            found.append(PatchHunk(path, [], []))
         elif line.startswith("--- a/"):
             path = line.removeprefix("--- a/").removesuffix("\t")
     return found
