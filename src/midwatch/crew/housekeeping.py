@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 import midwatch
 from midwatch.errors import Broken, MidwatchError, Unavailable
-from midwatch.ports.agent import Task
+from midwatch.ports.agent import FormerPullRequest, Task
 from midwatch.terms.jobs import Done, Plan
 from midwatch.terms.term import Term
 
@@ -29,7 +29,7 @@ class Housekeeper:
 
     name = "housekeeper"
     amends = False
-    """It reads no prose, so it cannot be asked to plan differently."""
+    """It reads no prose beyond the kinds of work an order names, so it cannot be asked to plan differently."""
 
     async def plan(self, task: Task) -> Plan:
         return await self._run(task, Plan, "plan")
@@ -65,6 +65,12 @@ def _options(task: Task) -> list[str]:
         f"--checkout={task.room.inside}",
         f"--most-files={facts.limits.files}",
         f"--most-lines={facts.limits.lines}",
+        f"--order={facts.objective or task.title}",
+        *(f"--earlier={_earlier(one)}" for one in facts.proposed),
         f"--check-seconds={SHARE_OF_IDLE * task.idle.total_seconds()}",
         *(f"{option}={value}" for option, values in lists for value in values),
     ]
+
+
+def _earlier(former: FormerPullRequest) -> str:
+    return f"{'rejected' if former.rejected else 'open'}:{former.number}:{former.base}:{former.head}"

@@ -76,6 +76,16 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True)
+class FormerPullRequest:
+    """A pull request of the same agent in the same project that is open, or was rejected."""
+
+    number: int
+    base: str
+    head: str
+    rejected: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TaskFacts:
     """The facts in an agent's prompt. Empty fields are left out."""
 
@@ -124,6 +134,8 @@ class TaskFacts:
     """Whether it resumes in a checkout it has worked in before."""
     former: FormerTry | None = None
     """The last try at this work, if it failed."""
+    proposed: tuple[FormerPullRequest, ...] = ()
+    """What the housekeeper proposed before, and must not propose again."""
     quoted: tuple[Quoted, ...] = ()
     """Issues, pages and other untrusted text."""
 

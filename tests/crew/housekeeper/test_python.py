@@ -163,3 +163,23 @@ def test_white_space_inside_strings_stays_even_where_the_settings_allow_unsafe_f
     repo.commit({"pyproject.toml": settings, "a.py": 'TEXT = """a\n   \nb"""\nx = 1\n   \ny = 2\n'})
     repo.execute()
     assert repo.read("a.py") == b'TEXT = """a\n   \nb"""\nx = 1\n\ny = 2\n'
+
+
+def test_only_rules_that_the_project_chose_itself_are_applied(repo: Any) -> None:
+    """Flask's examples have settings that choose no rules, and attrs chooses ALL."""
+    messy = "import sys\nimport os\n\nprint(os, sys, complex())\nx = 1  \n"
+    repo.commit(
+        {
+            "pyproject.toml": "[tool.ruff.lint]\nselect = ['ALL']\n",
+            "a.py": messy,
+            "nested/pyproject.toml": "[tool.ruff]\nsrc = ['src']\n",
+            "nested/a.py": messy,
+            "chosen/ruff.toml": "extend = '../base.toml'\n[lint]\nextend-select = ['W']\n",
+            "base.toml": "lint.select = ['I']\n",
+            "chosen/a.py": messy,
+        }
+    )
+    repo.execute()
+    assert repo.read("a.py").decode() == messy.replace("1  ", "1")
+    assert repo.read("nested/a.py").decode() == messy.replace("1  ", "1") or repo.read("nested/a.py").decode() == messy
+    assert repo.read("chosen/a.py") == b"import os\nimport sys\n\nprint(os, sys, complex())\nx = 1\n"

@@ -6,9 +6,12 @@ from pathlib import Path
 
 from midwatch.crew.housekeeper.answers import HousekeeperDone, HousekeeperPlan, hand_over, planned_files
 from midwatch.crew.housekeeper.checks import PULSE
+from midwatch.crew.housekeeper.commission import Commission
+from midwatch.crew.housekeeper.earlier import EarlierWork, read_work
 from midwatch.crew.housekeeper.executing import Proving, execute
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeLimits
+from midwatch.crew.housekeeper.mandate import read_mandate
 from midwatch.crew.housekeeper.planning import plan
 from midwatch.crew.housekeeper.repairing import repair
 from midwatch.crew.housekeeper.scope import PathScope
@@ -33,14 +36,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _answer(asked: argparse.Namespace) -> HousekeeperPlan | HousekeeperDone:
     checkout = _checkout(asked.checkout)
-    scope = PathScope(paths=tuple(asked.path), avoid=tuple(asked.avoid))
+    paths = PathScope(paths=tuple(asked.path), avoid=tuple(asked.avoid))
+    commission = Commission(paths, read_mandate(asked.order), tuple(asked.earlier))
     proving = Proving(commands=tuple(asked.check), seconds=asked.check_seconds, pulse=asked.pulse_seconds)
     limits = ChangeLimits(files=asked.most_files, lines=asked.most_lines)
     if asked.verb == "plan":
-        return plan(checkout, scope, proving.commands, limits)
+        return plan(checkout, commission, proving.commands, limits)
     if asked.verb == "execute":
-        return execute(checkout, scope, proving, _approved(asked.plan), limits)
-    return repair(checkout, scope, proving, asked.base, _failure(asked.failure), limits)
+        return execute(checkout, commission, proving, _approved(asked.plan), limits)
+    return repair(checkout, commission, proving, asked.base, _failure(asked.failure), limits)
 
 
 def _checkout(place: Path) -> Checkout:
@@ -75,6 +79,13 @@ def _limit(text: str) -> int:
     return number
 
 
+def _earlier(text: str) -> EarlierWork:
+    try:
+        return read_work(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not open or rejected, a number and two commits") from None
+
+
 def _parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--checkout", type=Path, required=True, help="root of a private git checkout")
@@ -82,6 +93,15 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--check", action="append", default=[], metavar="CMD", help="a command that should pass")
     shared.add_argument("--path", action="append", default=[], metavar="GLOB", help="only these paths")
     shared.add_argument("--avoid", action="append", default=[], metavar="GLOB", help="never these paths")
+    shared.add_argument("--order", default="", metavar="WORDS", help="the order; empty: every kind of work")
+    shared.add_argument(
+        "--earlier",
+        action="append",
+        default=[],
+        type=_earlier,
+        metavar="STATE:N:BASE:HEAD",
+        help="an open or rejected pull request of the housekeeper",
+    )
     shared.add_argument("--check-seconds", type=float, default=PATIENCE, help="how long one check may take")
     shared.add_argument("--pulse-seconds", type=float, default=PULSE, help="how often to say that a check still runs")
     shared.add_argument("--most-files", type=_limit, default=0, metavar="N", help="change no more files; 0: no limit")

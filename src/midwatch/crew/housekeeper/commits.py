@@ -96,6 +96,10 @@ def _fix_text(key: str, surveyor: Surveyor, paths: tuple[str, ...]) -> None:
 def _settled(surveyor: Surveyor, path: str, before: bytes) -> bool:
     """Whether the file changed, and only in allowed ways."""
     after = surveyor.tree.read(path)
+    # A file of one line has no line ending to go by; .editorconfig may name one.
+    if not endings(before) and surveyor.wishes.value(path, text.LINE_END) == "crlf":
+        after = after.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+        (surveyor.tree.root / path).write_bytes(after)
     if endings(after) - endings(before) and endings(before):
         (surveyor.tree.root / path).write_bytes(before)
         return False

@@ -20,13 +20,17 @@ class EditorConfig:
         self._read = lru_cache(maxsize=None)(self._load)
 
     def forbids(self, path: str, wish: str) -> bool:
-        """Whether the project says `wish = false` for this file; the nearest file and the last section win."""
+        """Whether the project says `wish = false` for this file."""
+        return self.value(path, wish) == "false"
+
+    def value(self, path: str, wish: str) -> str:
+        """What the project asks for in this file; the nearest file and the last section win."""
         value = ""
         for folder in self._folders(path):
             for glob, wishes in self._read(folder)[1]:
                 if wish in wishes and _applies(glob, str(PurePosixPath(path).relative_to(folder))):
                     value = wishes[wish]
-        return value == "false"
+        return value
 
     def _folders(self, path: str) -> list[str]:
         """List the files from the outermost folder that counts to the innermost."""

@@ -6,14 +6,13 @@ from pathlib import Path
 
 from midwatch.crew.housekeeper import checks, planning
 from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperDone, HousekeeperDropped, count, mark, say
+from midwatch.crew.housekeeper.commission import Commission
 from midwatch.crew.housekeeper.commits import Piece, keys_of, message, work
 from midwatch.crew.housekeeper.findings import FixableFinding, gone, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
-from midwatch.crew.housekeeper.scope import PathScope
-from midwatch.crew.housekeeper.survey import Surveyor
-from midwatch.crew.housekeeper.tree import look
+from midwatch.crew.housekeeper.survey import Surveyor, surveyor_of
 from midwatch.errors import Broken
 
 MARKER = "midwatch-housekeeper.json"
@@ -48,13 +47,14 @@ class Proving:
 
 
 def execute(
-    checkout: Checkout, scope: PathScope, proving: Proving, approved: frozenset[str], limits: ChangeLimits
+    checkout: Checkout, commission: Commission, proving: Proving, approved: frozenset[str], limits: ChangeLimits
 ) -> HousekeeperDone:
     """Do the work in the files the plan names, within the limits, and leave no check worse than it was."""
     base = _begin(checkout)
-    surveyor = Surveyor(look(checkout, scope))
-    waiting = waiting_in(surveyor.tree, limits)
-    notes, found = surveyor.notes(), surveyor.survey()
+    surveyor = surveyor_of(checkout, commission)
+    waiting = waiting_in(surveyor, limits)
+    found = surveyor.survey()
+    notes = surveyor.notes()
     say(f"Found {count(len(found), 'place')} worth a look; running {count(len(proving.commands), 'check')} first")
     before = proving.run(checkout)
     _tell_checks(before)

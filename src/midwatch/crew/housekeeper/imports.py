@@ -118,6 +118,8 @@ def why_it_stands(offence: Offence, name: str, tree: Tree) -> str:
         return "the file contains only imports, so they are meant for others"
     if _is_inside(root, offence.line, ast.Try, ast.TryStar):
         return "it is one side of a fallback"
+    if is_test_data(offence.path) and not _is_test_module(file):
+        return "tests may read the file as it is"
     if _is_test(file) and _is_inside(root, offence.line, ast.FunctionDef, ast.AsyncFunctionDef):
         return "a test may prove that it can be imported"
     return "a comment explains it" if _is_explained(tree.lines(offence.path), _first_line(root, offence.line)) else ""
@@ -174,6 +176,10 @@ def _is_docstring(node: ast.stmt) -> bool:
 def _first_line(root: ast.AST, line: int) -> int:
     imports = (node for node in ast.walk(root) if isinstance(node, ast.Import | ast.ImportFrom))
     return next((node.lineno for node in imports if node.lineno <= line <= (node.end_lineno or 0)), line)
+
+
+def _is_test_module(file: PurePosixPath) -> bool:
+    return file.name.startswith("test") or file.stem.endswith(("_test", "_tests"))
 
 
 def _is_test(file: PurePosixPath) -> bool:

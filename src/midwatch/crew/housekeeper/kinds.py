@@ -49,7 +49,7 @@ _NAMED = {
 }
 _FIRST = (IMPORTS, "F541", "F632", "W605")
 _LAST = (SORTING, WHITESPACE, NEWLINE, FORMAT)
-_FAMILIES = {
+FAMILIES = {
     "A": "shadowing", "B": "bugbear", "C": "comprehension", "COM": "comma", "D": "docstring", "E": "style",
     "F": "pyflakes", "FURB": "refurb", "PERF": "performance", "PIE": "pie", "PT": "pytest", "PTH": "pathlib",
     "Q": "quote", "RET": "return", "RUF": "ruff", "SIM": "simplify", "UP": "pyupgrade", "W": "warning",
@@ -69,7 +69,7 @@ def kind(key: str) -> Kind:
     """The kind of work behind a key; families of the project's own rules have no entry of their own."""
     if key in _NAMED:
         return _NAMED[key]
-    name = _FAMILIES.get(key, key)
+    name = FAMILIES.get(key, key)
     own = f"fix of the project's own {name} rules"
     return Kind(key, f"Apply the project's own {name} rules ({key})", (own, own.replace("fix", "fixes", 1)), "make")
 

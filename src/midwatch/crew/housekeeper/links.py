@@ -16,19 +16,20 @@ FENCE = re.compile(r"^\s*(?:>\s?)*\s*(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})(.*)$"
 SPAN = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)")
 LISTED = re.compile(r"^\s*([-*+]|\d+[.)])\s+")
 SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*:|//)")
+LABEL = re.compile(r"(?!.*\.(?:md|rst|html?|txt|py|ipynb|png|svg|jpe?g|gif|pdf|css|js|json|ya?ml|toml)$)[\w./-]+")
 HOLLOW = frozenset({"", "url", "link", "href", "path", "image", "..."})
 SOURCES = (".md", ".mdx", ".markdown", ".rst", ".ipynb", ".adoc")
 
 
 def sightings(tree: Tree) -> Iterator[Seen]:
     """Every relative link whose target does not exist."""
-    # In Sphinx projects a bare word may be a label, and only the builder knows which exist.
+    # In Sphinx projects what has no file's suffix may be a label, and only the builder knows which exist.
     labels = any(PurePosixPath(p).name == "conf.py" for p in tree.tracked)
     for path in tree.mine:
         if not path.endswith((".md", ".markdown")) or is_test_data(path):
             continue
         for line, target in links(tree.read(path).decode("utf-8")):
-            if not (labels and re.fullmatch(r"[\w-]+", target)) and _is_dead(tree, path, target):
+            if not (labels and LABEL.fullmatch(target)) and _is_dead(tree, path, target):
                 yield Seen("dead-link", path, line, f"Nothing exists at {target}", "housekeeper")
 
 

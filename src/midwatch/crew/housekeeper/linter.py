@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from typing import Any
 
 from midwatch.crew.housekeeper.tree import Tree
@@ -20,6 +21,9 @@ from midwatch.errors import Broken
 FIXED = ("F401", "F541", "F632", "W605", "W291", "W293", "W292")
 """What is fixed in a project without ruff settings: nothing a maintainer would dispute."""
 REPORTED = ("F", "E9", "W605", "W291", "W292", "W293")
+NEVER = ("RUF100", "RUF102")
+"""Comments for linters: another version, or another tool, may need them."""
+SERIOUS = ("F", "E9", "invalid-syntax")
 TASTE = ("F403", "F405")
 """Star imports: a matter of taste in a project without ruff settings."""
 # The newest grammar: an old project does not need it, and in a new one valid syntax is not reported as wrong.
@@ -56,6 +60,13 @@ class Linter:
         return {folder: found for folder in self.tree.folders if (found := self._settings_in(folder)) is not None}
 
     @cached_property
+    def other_version(self) -> str:
+        """The version of ruff that the project checks itself with, where that is not this one; else empty."""
+        pinned = self.tree.excludes.ruff
+        ours = version().split()[-1]
+        return pinned if pinned and pinned.split(".")[:2] != ours.split(".")[:2] else ""
+
+    @cached_property
     def complaint(self) -> str:
         """Why the project's own settings cannot be used with this ruff; empty when they can."""
         one_each = {id(self._nearest(path)): path for path in self._split(self.tree.python())[0]}
@@ -70,7 +81,9 @@ class Linter:
         configured, plain = self._split(self.tree.python())
         careful = ["--select", ",".join(REPORTED), "--ignore", ",".join(TASTE)]
         seen = list(self._report(plain, ["--isolated", "--target-version", NEWEST, *careful]))
-        seen += self._report([] if self.complaint else configured, [])
+        own = self._report([] if self.complaint else configured, [])
+        # What the project did not choose, or only this version of ruff says, is no news for its maintainers.
+        seen += [one for one in own if one.rule.startswith(SERIOUS) or self.may_fix(one.path, one.rule)]
         return _first_syntax_error_only(seen)
 
     def apply_fixes(self, rules: tuple[str, ...], paths: tuple[str, ...]) -> None:
@@ -83,7 +96,7 @@ class Linter:
 
     def unformatted(self) -> tuple[str, ...]:
         """Files that differ from their project's formatting."""
-        if self.complaint:
+        if self.complaint or self.other_version:
             return ()
         asked = [p for p in self._split(self.tree.python())[0] if self._asks_for_format(p)]
         named: set[str] = set()
@@ -135,6 +148,26 @@ class Linter:
     def is_configured(self, path: str) -> bool:
         """Whether the project says how ruff should treat this file."""
         return self._nearest(path) is not None
+
+    def may_fix(self, path: str, rule: str) -> bool:
+        """Whether the fix is wanted: by everybody, or chosen by the project; ALL and silence choose nothing."""
+        home = next((str(up) for up in PurePosixPath(path).parents if str(up) in self.settings), None)
+        chosen = self._chosen(home, self.settings[home]) if home is not None else ()
+        if rule in FIXED or rule in NEVER or self.other_version:
+            return rule in FIXED
+        return rule.startswith(tuple(code for code in chosen if code != "ALL"))
+
+    def _chosen(self, folder: str, settings: dict[str, Any], depth: int = 5) -> tuple[str, ...]:
+        """List the codes that settings select, those they extend included."""
+        tables = [settings, settings["lint"]] if isinstance(settings.get("lint"), dict) else [settings]
+        lists = [table.get(name) for table in tables for name in ("select", "extend-select")]
+        codes = tuple(str(code) for one in lists if isinstance(one, list) for code in one)
+        above = normpath(str(PurePosixPath(folder) / str(settings.get("extend") or ".")))
+        if depth and above in self.tree.tracked and (self.tree.root / above).is_file():
+            whole = _toml(self.tree.read(above))
+            found = whole.get("tool", {}).get("ruff", {}) if above.endswith("pyproject.toml") else whole
+            codes += self._chosen(str(PurePosixPath(above).parent), found, depth - 1)
+        return codes
 
     def _asks_for_format(self, path: str) -> bool:
         return "format" in (self._nearest(path) or {})
@@ -197,13 +230,19 @@ OLD = re.compile(
     r"`(unicode|basestring|long|xrange|raw_input|unichr|file|cmp|execfile|reload|buffer|intern|reduce|apply)`"
 )
 KNOWING = re.compile(rb"py_?2|py_?3|version_info|except \(?(NameError|ImportError)|\bsix\b", re.IGNORECASE)
+TOLD = re.compile(rb"^\s*(?:from|import)\b.*#\s*(?:noqa|type:|pylint:|pragma|isort:|fmt:)", re.MULTILINE)
+"""An import with a comment for a tool, which counts only on its line; versions of ruff sort such blocks differently."""
 SIGNAL = re.compile(r"variable `__\w+__`")
 
 
 def is_false_alarm(offence: Offence, tree: Tree) -> bool:
-    """Whether it is a false alarm: a mark for a debugger, or a Python 2 name in code for both Pythons."""
+    """Whether it is a false alarm: a mark for a debugger, a name of IPython's, or of Python 2 in code for both."""
     if offence.rule == "F841":
         return bool(SIGNAL.search(offence.message))
+    if offence.rule == "F821" and "`get_ipython`" in offence.message:
+        return True
+    if offence.rule == "I001":
+        return bool(TOLD.search(tree.read(offence.path)))
     is_old = offence.rule == "F821" and OLD.search(offence.message)
     return bool(is_old and KNOWING.search(tree.read(offence.path)))
 

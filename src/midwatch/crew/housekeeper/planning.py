@@ -7,27 +7,29 @@ from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
 from midwatch.crew.housekeeper.answers import HousekeeperPlan, HousekeeperSurvey, count, listed, mark, say
+from midwatch.crew.housekeeper.commission import Commission, Restraint
 from midwatch.crew.housekeeper.commits import Piece, keys_of, work
 from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits, Waiting
-from midwatch.crew.housekeeper.scope import PathScope
-from midwatch.crew.housekeeper.survey import Surveyor
-from midwatch.crew.housekeeper.tree import Tree, look
+from midwatch.crew.housekeeper.survey import Surveyor, surveyor_of
 
 
-def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits: ChangeLimits) -> HousekeeperPlan:
+def plan(
+    checkout: Checkout, commission: Commission, commands: tuple[str, ...], limits: ChangeLimits
+) -> HousekeeperPlan:
     """Return what would be done within the limits, without changing anything."""
     head = checkout.head()
-    tree = look(checkout, scope)
+    surveyor = surveyor_of(checkout, commission)
+    tree = surveyor.tree
     say(f"Looking at {count(len(tree.mine), 'file')}, {len(tree.python())} of them Python")
-    rehearsal = rehearse(tree, limits)
+    rehearsal = rehearse(surveyor, limits)
     pieces = rehearsal.pieces
     summary = planned(pieces, rehearsal.waiting, rehearsal.left, rehearsal.notes)
     mark(summary)
     return HousekeeperPlan(
         summary=summary,
-        approach=_approach(pieces, commands),
+        approach=_approach(commission.mandate.said(surveyor.offered()), pieces, commands),
         files=rehearsal.files,
         risks=(*risks_of({piece.key for piece in pieces}, commands), *rehearsal.notes),
         checks=commands,
@@ -52,12 +54,17 @@ def _blast_radius(pieces: list[Piece]) -> str:
     return "Code that imports or reads these files; nothing outside the repository."
 
 
-def _approach(pieces: list[Piece], commands: tuple[str, ...]) -> tuple[str, ...]:
+def _approach(meant: str, pieces: list[Piece], commands: tuple[str, ...]) -> tuple[str, ...]:
+    opening = (meant,) if meant else ()
     if not pieces:
-        return ()
+        return opening
     steps = [f"{p.subject}: {count(p.places, 'place')} in {count(len(p.changed), 'file')}" for p in pieces]
     proof = "Run the checks before, and after each piece; take back a piece that makes any of them worse"
-    return (*steps, proof if commands else "No checks were given: each piece is one commit, easy to take back")
+    return (
+        *opening,
+        *steps,
+        proof if commands else "No checks were given: each piece is one commit, easy to take back",
+    )
 
 
 def risks_of(keys: set[str], commands: tuple[str, ...]) -> list[str]:
@@ -90,12 +97,14 @@ class DryRun:
         return tuple(sorted({path for piece in self.pieces for path in piece.changed}))
 
 
-def rehearse(tree: Tree, limits: ChangeLimits) -> DryRun:
+def rehearse(original: Surveyor, limits: ChangeLimits) -> DryRun:
     """Do everything that fits, on a copy."""
     budget = ChangeBudget(limits)
     with tempfile.TemporaryDirectory(prefix="midwatch-rehearsal-") as place:
-        surveyor = Surveyor(tree.copied_to(Path(place).resolve()))
-        notes, found = surveyor.notes(), surveyor.survey()
+        restraint = Restraint(original.restraint.mandate, original.restraint.earlier)
+        surveyor = Surveyor(original.tree.copied_to(Path(place).resolve()), restraint)
+        found = surveyor.survey()
+        notes = surveyor.notes()
         pieces = []
         for key in keys_of(found):
             piece = work(key, surveyor, surveyor.survey(), budget)
@@ -106,9 +115,9 @@ def rehearse(tree: Tree, limits: ChangeLimits) -> DryRun:
     return DryRun(found, pieces, budget.waiting(), left, budget.lines, notes)
 
 
-def waiting_in(tree: Tree, limits: ChangeLimits) -> Waiting:
+def waiting_in(surveyor: Surveyor, limits: ChangeLimits) -> Waiting:
     """What the limits would leave out of this tree; empty without limits."""
-    return rehearse(tree, limits).waiting if limits.are_set else Waiting()
+    return rehearse(surveyor, limits).waiting if limits.are_set else Waiting()
 
 
 def for_a_person(left: list[FixableFinding], waiting: Waiting) -> list[FixableFinding]:

@@ -14,6 +14,7 @@ from midwatch.crew.housekeeper.answers import (
     mark,
     say,
 )
+from midwatch.crew.housekeeper.commission import Commission
 from midwatch.crew.housekeeper.commits import keys_of, message, work
 from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
 from midwatch.crew.housekeeper.findings import gone, kept
@@ -21,9 +22,7 @@ from midwatch.crew.housekeeper.git import EMAIL, Checkout
 from midwatch.crew.housekeeper.kinds import kind
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
-from midwatch.crew.housekeeper.scope import PathScope
-from midwatch.crew.housekeeper.survey import Surveyor
-from midwatch.crew.housekeeper.tree import look
+from midwatch.crew.housekeeper.survey import surveyor_of
 from midwatch.errors import Broken
 
 
@@ -32,7 +31,7 @@ class Search:
     """The search for the pieces that made checks worse."""
 
     checkout: Checkout
-    scope: PathScope
+    commission: Commission
     proving: Proving
     base: str
     before: tuple[HousekeeperCheck, ...]
@@ -71,7 +70,7 @@ class Search:
 
     def _do_again(self, lost: HousekeeperCommit, bad: HousekeeperCommit) -> str:
         """Do a piece again that git could not cherry-pick; return why, if that is impossible."""
-        surveyor = Surveyor(look(self.checkout, self.scope))
+        surveyor = surveyor_of(self.checkout, self.commission)
         touched = self.checkout.touched(lost.sha)
         found = [f for f in surveyor.survey() if f.finding.path in touched]
         key = next((k for k in keys_of(found) if kind(k).subject == lost.subject), "")
@@ -97,7 +96,7 @@ class Search:
 
 
 def repair(
-    checkout: Checkout, scope: PathScope, proving: Proving, base: str, failure: str, limits: ChangeLimits
+    checkout: Checkout, commission: Commission, proving: Proving, base: str, failure: str, limits: ChangeLimits
 ) -> HousekeeperDone:
     """Take back what made the checks worse, and nothing else."""
     refuse_dirty(checkout)
@@ -106,16 +105,16 @@ def repair(
     checkout.git("update-ref", "refs/midwatch/before-repair", head)
     _refuse_strangers(checkout, start, head)
     checkout.back_to(start)
-    surveyor = Surveyor(look(checkout, scope))
+    surveyor = surveyor_of(checkout, commission)
     found, notes = surveyor.survey(), surveyor.notes()
-    waiting = waiting_in(surveyor.tree, limits)
-    search = Search(checkout, scope, proving, start, proving.run(checkout), limits)
+    waiting = waiting_in(surveyor, limits)
+    search = Search(checkout, commission, proving, start, proving.run(checkout), limits)
     checkout.back_to(head)
     if why := search.harm():
         _drop_until_harmless(search, why)
     elif failure.strip():
         _drop_named(search, failure)
-    after = Surveyor(look(checkout, scope)).survey()
+    after = surveyor_of(checkout, commission).survey()
     left = for_a_person(after, waiting)
     commits = checkout.commits(start, checkout.head())
     touched = {path for commit in commits for path in checkout.touched(commit.sha)}

@@ -1,16 +1,20 @@
 """Surveys a whole tree: everything the housekeeper can fix, and everything only a person can."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from midwatch.crew.housekeeper import kinds, links, syntax, text
 from midwatch.crew.housekeeper.answers import count
+from midwatch.crew.housekeeper.commission import Commission, Restraint
+from midwatch.crew.housekeeper.earlier import changes_of
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
 from midwatch.crew.housekeeper.findings import FixableFinding, Seen, placed
+from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
-from midwatch.crew.housekeeper.linter import FIXED, Linter, Offence, is_false_alarm
-from midwatch.crew.housekeeper.tree import Tree, endings
+from midwatch.crew.housekeeper.linter import Linter, Offence, is_false_alarm, version
+from midwatch.crew.housekeeper.mandate import ALWAYS, OWN, Mandate
+from midwatch.crew.housekeeper.tree import Tree, endings, look
 
 UNUSED = "F401"
 MANY = 20
@@ -22,6 +26,7 @@ class Surveyor:
     """Surveys one tree repeatedly while it changes; settings are read once."""
 
     tree: Tree
+    restraint: Restraint = field(default_factory=lambda: Restraint(Mandate(), ()))
 
     @cached_property
     def linter(self) -> Linter:
@@ -41,21 +46,48 @@ class Surveyor:
     def survey(self) -> list[FixableFinding]:
         """All findings now, the most serious first."""
         seen = [*self._python(), *self._format(), *text.sightings(self.tree, self.wishes)]
-        return placed([*seen, *syntax.sightings(self.tree), *links.sightings(self.tree)], self.tree)
+        seen += [*syntax.sightings(self.tree), *links.sightings(self.tree)]
+        looked_at = [one for one in seen if not self._is_excluded(one)]
+        return self.restraint.permitted(placed(looked_at, self.tree), self.tree)
+
+    def _is_excluded(self, seen: Seen) -> bool:
+        """Whether the project tells its own tools to leave this alone."""
+        excludes, kind = self.tree.excludes, seen.kind or kinds.kind_of(seen.rule)
+        if excludes.cover(seen.path, kind):
+            return True
+        return (
+            seen.tool == "ruff" and not self.linter.is_configured(seen.path) and excludes.ignore(seen.path, seen.rule)
+        )
+
+    def offered(self) -> tuple[str, ...]:
+        """Every kind of work this project can get, in order."""
+        keys = {*ALWAYS}
+        if not (self.linter.complaint or self.linter.other_version):
+            settings = self.linter.settings.values()
+            keys |= {OWN, kinds.SORTING} if settings else set()
+            keys |= {kinds.FORMAT} if any("format" in one for one in settings) else set()
+        return tuple(kinds.in_order(keys))
 
     def notes(self) -> list[str]:
-        """What a person should know about how this project was treated."""
-        said = []
+        """What a person should know about how this project was treated; complete after a survey."""
+        said = self.restraint.notes()
         if not self.tree.all_python:
             said.append("no Python files here: only white space, data files and links were looked at")
         if self.linter.complaint:
             said.append(
                 f"the project's ruff settings cannot be used ({self.linter.complaint}): its Python is left alone"
             )
-        if self._too_many_to_format():
+        if self.linter.other_version and self.linter.settings:
+            ours = version().removeprefix("ruff ")
+            said.append(
+                f"the project checks itself with ruff {self.linter.other_version} and this is {ours}: its own rules "
+                "and formatting are left to it"
+            )
+        formats = self.restraint.mandate.covers(kinds.FORMAT, "format", "ruff")
+        if formats and self._too_many_to_format():
             total = count(len(self.linter.unformatted()), "file")
             said.append(f"ruff format would rewrite {total}, more than half: that is left for a person")
-        if self._black_alone():
+        if formats and self._black_alone():
             said.append("black is configured and ruff format is not: formatting is left to black")
         return said
 
@@ -88,7 +120,7 @@ class Surveyor:
         return rows
 
     def _kind(self, offence: Offence) -> str:
-        if not offence.safe_fix or not (self.linter.is_configured(offence.path) or offence.rule in FIXED):
+        if not offence.safe_fix or not self.linter.may_fix(offence.path, offence.rule):
             return ""
         key = kinds.kind_of(offence.rule)
         return "" if key in WISHES and self.wishes.forbids(offence.path, WISHES[key]) else key
@@ -108,6 +140,12 @@ class Surveyor:
             return False
         asks = any("format" in settings for settings in self.linter.settings.values())
         return b"[tool.black]" in self.tree.read(path) and not asks
+
+
+def surveyor_of(checkout: Checkout, commission: Commission) -> Surveyor:
+    """Look at a checkout as one job may."""
+    tree = look(checkout, commission.paths)
+    return Surveyor(tree, Restraint(commission.mandate, changes_of(checkout, commission.earlier)))
 
 
 def _look_unused(same: list[Offence]) -> str:

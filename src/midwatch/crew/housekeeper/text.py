@@ -7,11 +7,11 @@ from pathlib import PurePosixPath
 
 from midwatch.crew.housekeeper.editorconfig import EditorConfig
 from midwatch.crew.housekeeper.findings import Seen
-from midwatch.crew.housekeeper.scope import is_test_data
+from midwatch.crew.housekeeper.scope import is_minified, is_template, is_test_data
 from midwatch.crew.housekeeper.tree import Tree, endings
 
 TRAILING, NEWLINE = "trailing-whitespace", "missing-final-newline"
-TRIM, INSERT = "trim_trailing_whitespace", "insert_final_newline"
+TRIM, INSERT, LINE_END = "trim_trailing_whitespace", "insert_final_newline", "end_of_line"
 
 # For each kind of file, marks of texts that span lines: where one occurs, white space may be content.
 SPANNING: dict[str, tuple[bytes, ...]] = {
@@ -21,6 +21,9 @@ SPANNING: dict[str, tuple[bytes, ...]] = {
     **dict.fromkeys((".java", ".kt", ".swift"), (b'"""',)),
     ".toml": (b'"""', b"'''"),
 }
+SCRIPTS = (".js", ".mjs", ".cjs", ".css")
+RECORDS = re.compile(r"^(changelog|changes|history|news|release|whats-?new)", re.IGNORECASE)
+"""Files and folders that tell of past releases: tools write them, and nobody edits them afterwards."""
 LAWYERS = re.compile(r"^(licen[sc]e|copying|notice|patents)", re.IGNORECASE)
 
 
@@ -30,6 +33,8 @@ def sightings(tree: Tree, wishes: EditorConfig) -> Iterator[Seen]:
         if not _is_safe(path):
             continue
         content = tree.read(path)
+        if is_template(path, content) or (path.endswith(SCRIPTS) and is_minified(content)):
+            continue
         for line in _trailing_lines(path, content) if not wishes.forbids(path, TRIM) else ():
             yield Seen(TRAILING, path, line, "White space at the end of the line", "housekeeper", kind="whitespace")
         if _lacks_newline(content) and not wishes.forbids(path, INSERT):
@@ -72,7 +77,9 @@ def _lacks_newline(content: bytes) -> bool:
 
 def _is_safe(path: str) -> bool:
     name = PurePosixPath(path).name
-    return PurePosixPath(path).suffix in SPANNING and not LAWYERS.match(name) and not is_test_data(path)
+    if LAWYERS.match(name) or any(RECORDS.match(part) for part in PurePosixPath(path).parts):
+        return False
+    return PurePosixPath(path).suffix in SPANNING and not is_test_data(path)
 
 
 def _means_the_same(path: str, before: bytes, after: bytes) -> bool:

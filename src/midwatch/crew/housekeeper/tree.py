@@ -6,11 +6,14 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from midwatch.crew.housekeeper import scope as scopes
+from midwatch.crew.housekeeper.excludes import Excludes, excludes_in
 from midwatch.crew.housekeeper.git import SUBMODULE, SYMLINK, Checkout
 from midwatch.crew.housekeeper.scope import PathScope
 
 LARGEST = 1_000_000
 ENDINGS = re.compile(rb"\r\n|\n|\r")
+KEPT_WHITE = re.compile(r"^unset$|-(?:trailing-space|blank-at-eol)\b")
+"""How .gitattributes says that white space at the ends of lines belongs there."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Tree:
     root: Path
     tracked: frozenset[str]
     mine: tuple[str, ...]
+    excludes: Excludes
+    """What the project keeps its own tools away from."""
 
     def read(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
@@ -32,7 +37,7 @@ class Tree:
 
     def python(self) -> tuple[str, ...]:
         """The Python files the housekeeper may tidy."""
-        return tuple(p for p in self.mine if p.endswith((".py", ".pyi")) and not scopes.is_sample(p))
+        return tuple(p for p in self.mine if p.endswith((".py", ".pyi")) and not scopes.is_python_data(p))
 
     @cached_property
     def all_python(self) -> tuple[str, ...]:
@@ -68,11 +73,13 @@ def look(checkout: Checkout, scope: PathScope) -> Tree:
     entries = checkout.entries()
     plain = [e.path for e in entries if e.mode not in {SYMLINK, SUBMODULE}]
     candidates = [p for p in plain if scope.allows(p) and not scopes.is_foreign(p) and _is_ours(checkout.root, p)]
-    attributes = (
-        checkout.attributes(candidates, "linguist-generated", "linguist-vendored", "text") if candidates else {}
-    )
-    mine = tuple(p for p in candidates if not _set_aside(attributes.get(p, {})))
-    return Tree(root=checkout.root, tracked=frozenset(e.path for e in entries), mine=mine)
+    asked = ("linguist-generated", "linguist-vendored", "text", "whitespace")
+    attributes = checkout.attributes(candidates, *asked) if candidates else {}
+    white = frozenset(p for p, said in attributes.items() if KEPT_WHITE.search(said.get("whitespace", "")))
+    tracked = frozenset(e.path for e in entries)
+    excludes = excludes_in(checkout.root, tracked, white)
+    mine = tuple(p for p in candidates if not _set_aside(attributes.get(p, {})) and not excludes.shut_out(p))
+    return Tree(root=checkout.root, tracked=tracked, mine=mine, excludes=excludes)
 
 
 def _is_ours(root: Path, path: str) -> bool:

@@ -1,5 +1,6 @@
 """Gathers the facts for an agent's prompt: orders, project, last signals, priorities, last commits."""
 
+from midwatch.night.agents.proposed_before import proposed_before
 from midwatch.night.context import Night
 from midwatch.night.delivery.siblings import heard, siblings
 from midwatch.night.jobs.job_limits import scope_of
@@ -65,6 +66,7 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
         own=await _own(night.records, job),
         interrupted=await _interrupted(night.records, job),
         former=await _former(night.records, night.blobs, job),
+        proposed=await proposed_before(night.records, job),
         pieces=execution.commit_strategy == "incremental",
     )
 
