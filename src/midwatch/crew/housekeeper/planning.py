@@ -13,6 +13,7 @@ from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits, Waiting
 from midwatch.crew.housekeeper.survey import Surveyor, surveyor_of
+from midwatch.crew.housekeeper.tree import Tree
 
 
 def plan(
