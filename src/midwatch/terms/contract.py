@@ -152,6 +152,8 @@ class RunContract(Term):
     finds_checks: bool = False
     """Whether checks are also discovered in the checkout, because the project names none."""
     paths: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    """The only tools of the agent that the orders name for this work; empty where they name none."""
     agent: str = "housekeeper"
     silence_approves: bool = True
     parts: tuple[ContractPart, ...] = ()

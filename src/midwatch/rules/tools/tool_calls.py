@@ -35,8 +35,8 @@ __all__ = ["ToolCall", "ToolFacts", "ToolKind", "ToolOutcome", "ToolVerdict", "d
 
 MOST_REASONS: Final = 5
 _PLANNING: Final = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.REMEMBER, ToolKind.RUN})
-_LISTED_KINDS: Final = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.WRITE, ToolKind.FETCH, ToolKind.UNKNOWN})
-"""What a list of tools can name; notes, helpers and the agent's own shells need no entry."""
+_LISTED_KINDS: Final = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.WRITE, ToolKind.UNKNOWN})
+"""What a list of tools can name; notes, helpers and the agent's own shells need no entry, and hosts have a list."""
 _NAMES_FOR: Final = {
     "Write": frozenset({"Write"}),
     "Edit": frozenset({"Edit", "MultiEdit"}),

@@ -47,6 +47,7 @@ class NewProject(Term):
     checks: tuple[str, ...] = Field(default=(), max_length=50)
     setup: str = Field(default="", max_length=2000)
     forge: str = Field(default="", max_length=64)
+    tools: tuple[str, ...] = Field(default=(), max_length=100)
 
 
 class ProjectEdit(Term):
@@ -57,6 +58,13 @@ class ProjectEdit(Term):
     priority: int | None = Field(default=None, ge=1, le=5)
     setup: str | None = Field(default=None, max_length=2000)
     forge: str | None = Field(default=None, max_length=64)
+    tools: tuple[str, ...] | None = Field(default=None, max_length=100)
+
+
+class ToolTaken(Term):
+    """What is no longer always allowed."""
+
+    tool: str = Field(min_length=1, max_length=400)
 
 
 class FlagEdit(Term):
@@ -83,6 +91,12 @@ async def change_project(house: TheHouse, person: Person, name: str, edit: Proje
 async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdit) -> ProjectRow:
     """Protect, block or skip a project, or undo that."""
     return await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
+
+
+@router.post("/projects/{name}/tools/take-back", dependencies=[Operates])
+async def take_back_tool(house: TheHouse, person: Person, name: str, taken: ToolTaken) -> ProjectRow:
+    """Take back what an answer always allowed agents in a project."""
+    return await by_day.take_back_tool(house.evening, name, taken.tool, by=person)
 
 
 @router.delete("/projects/{name}", dependencies=[Operates])

@@ -35,13 +35,14 @@ def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
 
 
 @app.command()
-def add(
+def add(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     path: str = typer.Argument(..., help="A git repository: a folder on this machine, or an https or ssh URL."),
     name: str = typer.Option("", help="What to call it; the folder's name by default."),
     purpose: str = typer.Option("", help="Why it exists."),
     check: list[str] = typer.Option([], help="A command that must pass; repeat for more, or: none"),
     setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
     forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
+    tool: list[str] = typer.Option([], help="The only tools agents may use; by default all that the sandbox allows."),
 ) -> None:
     """Add a repository.
 
@@ -56,6 +57,7 @@ def add(
         "checks": check,
         "setup": setup,
         "forge": forge,
+        "tools": tool,
     }
     row = client.send("POST", "/projects", body)
     typer.echo(f"Added project {row['name']} (branch {row['branch']}).")
@@ -79,35 +81,56 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
     line(row["purpose"] or "(no purpose stated)", indent="")
     if row["flags"]:
         typer.echo(f"  flags: {', '.join(row['flags'])}")
-    for check in row["checks"]:
-        typer.echo(f"  check: {check}")
-    if row["setup"]:
-        typer.echo(f"  setup: {row['setup']}")
-    typer.echo(f"  forge: {row['delivers_to']}{'' if row['forge'] else ' (by its address)'}")
+    _show_commands(row)
     for goal in row["goals"]:
         line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
     for item in row["work"]:
         line(item["title"], first=f"  work #{item['number']} [{item['status']}] ")
 
 
+def _show_commands(row: dict[str, Any]) -> None:
+    """Show what runs in it, what agents may use, and where its work goes."""
+    for check in row["checks"]:
+        typer.echo(f"  check: {check}")
+    if row["setup"]:
+        typer.echo(f"  setup: {row['setup']}")
+    for tool in row["tools"]:
+        typer.echo(f"  tool: {tool}")
+    for tool in row["always_tools"]:
+        typer.echo(f"  always allowed: {tool}")
+    typer.echo(f"  forge: {row['delivers_to']}{'' if row['forge'] else ' (by its address)'}")
+
+
 @app.command()
-def change(
+def change(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     name: str,
     purpose: str | None = typer.Option(None, help="Why it exists."),
     check: list[str] | None = typer.Option(None, help="The commands that must pass, replacing all; or: none, found"),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
     setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" removes it.'),
     forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),
+    tool: list[str] | None = typer.Option(None, help="The only tools agents may use, replacing all; or: all"),
 ) -> None:
     """Change what is given; the rest stays.
 
     Example: midwatch project change shop --check "python -m pytest -q"
     """
     body = {"purpose": purpose, "checks": check or None, "priority": priority, "setup": setup, "forge": forge}
+    body |= {"tools": tool or None}
     if all(value is None for value in body.values()):
         raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
     row = client.send("PATCH", f"/projects/{client.part(name)}", body)
     typer.echo(f"Project {row['name']} is changed.")
+
+
+@app.command(name="take-back")
+def take_back(name: str, tool: str = typer.Argument(..., help="As project show names it.")) -> None:
+    """Take back what agents were always allowed in a project.
+
+    Example: midwatch project take-back shop "Bash(npm run *)"
+    """
+    row = client.send("POST", f"/projects/{client.part(name)}/tools/take-back", {"tool": tool})
+    typer.echo(f"Project {row['name']}: {tool} is no longer always allowed.")
 
 
 @app.command()
