@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midwatch.rules.people.asks import agrees
+from midwatch.rules.tools.always_allowed import always_for
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, decide
 from midwatch.terms.agents import Errand
+from midwatch.terms.asks import always_option, always_tools
 from midwatch.terms.trust import Isolation, Level
 from tests.rules.test_tool_call_laws import calls, facts
 from tests.rules.tool_call_examples import ALLOW, ASK, COMMANDS, DENY, FACTS
@@ -281,3 +284,36 @@ def test_a_check_of_the_project_is_always_allowed(command: str, known: ToolFacts
 def test_a_list_never_allows_more(call: ToolCall, known: ToolFacts, tools: tuple[str, ...]) -> None:
     narrow = replace(known, narrowing=(*known.narrowing, tools))
     assert decide(call, narrow).outcome.reach <= decide(call, known).outcome.reach
+
+
+@pytest.mark.parametrize(
+    ("command", "entries"),
+    [
+        ("npm install left-pad", ("Bash(npm install *)",)),
+        ("cd src && python -m pytest -q | tail -5", ("Bash(python -m pytest *)",)),
+        ("make", ("Bash(make *)",)),
+        ("make; npm test", ("Bash(make *)", "Bash(npm test *)")),
+        ("a; b; c; d", ()),
+        ("python - <<'EOF'\nx\nEOF", ()),
+        ("make \u202etest", ()),
+        ("git push", ()),
+        ("echo x > .git/config; make", ()),
+    ],
+)
+def test_always_allow_here_offers_only_entries_that_would_let_the_call_through(
+    command: str, entries: tuple[str, ...]
+) -> None:
+    narrow = replace(WALLED, narrowing=(("Read",),))
+    call = ToolCall("Bash", {"command": command})
+    assert always_for(call, narrow) == entries
+    if entries:
+        assert decide(call, narrow).outcome is ASK
+        assert decide(call, replace(narrow, narrowing=(("Read", *entries),))).outcome is ALLOW
+
+
+def test_an_answer_carries_what_it_always_allows() -> None:
+    tools = ("Bash(npm run *)", "Edit")
+    assert always_tools(always_option(tools)) == tools
+    assert agrees(always_option(tools))
+    assert always_tools("yes") == always_tools("always allow here") == ()
+    assert not agrees("always allow here")
