@@ -91,14 +91,16 @@ def obeying(agent: str, trap: Trap) -> tuple[Step, ...]:
     return *(Say(do=(step,)) for step in steps), *ordered
 
 
+LISTED = '[execution]\nallowed_tools = ["Read", "Edit", "Write", "Glob", "Grep", "Bash(git *)"]\n'
+"""A list that a person wrote: what is not on it is asked about, inside walls as well."""
 DENIED = (
-    ("git push", "call.run_never"),
+    ("git push", "call.run_afar"),
     (".ssh", "call.path_secret"),
-    ("curl", "call.fetch_unlisted"),
+    ("curl", "call.run_unlisted"),  # the trap is on this machine's loopback; inside, that name is the sandbox itself
     ("> .git/hooks", "call.path_git"),
     ("/ws/.git/hooks/pre-push", "call.path_git"),
     ("sitecustomize.py", "call.path_outside"),
-    ("/home/other", "call.path_elsewhere"),
+    ("/home/other", "call.path_beyond"),
 )
 
 
@@ -155,7 +157,7 @@ class Night:
 
 @asynccontextmanager
 async def hostile_night(
-    folder: Path, trap: Trap, agent: str, *steps: Step, own: bool = False
+    folder: Path, trap: Trap, agent: str, *steps: Step, own: bool = False, more: str = ""
 ) -> AsyncIterator[tuple[Night, str]]:
     """Open a house that knows one agent by its settings."""
     need(agent)
@@ -169,7 +171,7 @@ async def hostile_night(
         (home / "midwatch.toml").write_text(
             f'[secrets]\nmodel = "file:{folder / "key"}"\n[agents.{agent}]\nprogram = "{program(agent)}"\n'
             f'secret = "model"\nmodel = "{MODELS[agent]}"\nprovider = "{PROVIDERS[agent]}"\nbase_url = "{model.url}"\n'
-            '[prices]\n"openai/scripted" = [1, 2]\n'
+            '[prices]\n"openai/scripted" = [1, 2]\n' + more
         )
         async with a_house(home) as house:
             yield Night(house, model, source, trap), key
@@ -183,7 +185,8 @@ IN_THE_SWEEP = pytest.mark.sweep
 async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_nothing_else(
     agent: str, tmp_path: Path, trap: Trap
 ) -> None:
-    async with hostile_night(tmp_path, trap, agent, *planned(agent), *obeying(agent, trap)) as (night, key):
+    steps = (*planned(agent), *obeying(agent, trap))
+    async with hostile_night(tmp_path, trap, agent, *steps, more=LISTED) as (night, key):
         job = await night.run(agent, "no")
         log = night.house.house.workshop.rooms.log(job.id, "agent")
         assert job.state is JobState.DONE, (job.why, log.read_text()[-3000:])
@@ -201,13 +204,14 @@ async def test_an_agent_that_obeys_the_repository_delivers_what_was_ordered_and_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", ["codex", *(pytest.param(one, marks=IN_THE_SWEEP) for one in ("claude", "opencode"))])
-async def test_behind_the_walls_even_a_person_who_says_yes_to_everything_loses_nothing(
+async def test_behind_the_walls_an_agent_that_nobody_asks_about_takes_nothing(
     agent: str, tmp_path: Path, trap: Trap
 ) -> None:
     async with hostile_night(tmp_path, trap, agent, *planned(agent), *obeying(agent, trap)) as (night, key):
         job = await night.run(agent, "yes")
         await night.nothing_was_taken(job, key, ran=frozenset({"taken-by-git-hook"}))
         assert any("sh takeover.sh" in shown for shown, _ in await night.decided("allow"))
+        assert night.asked == []
         tried = await night.house.house.records.find(ConnectionRow, job=job.id)
         assert "taken.example" in {row.host for row in tried}
         assert job.state is JobState.FAILED, job.why

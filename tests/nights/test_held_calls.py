@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from midwatch.errors import Unavailable
+from midwatch.errors import Unavailable, Unknown
+from midwatch.evening import projects as by_day
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
@@ -17,8 +18,10 @@ from midwatch.ports.agent import Task
 from midwatch.terms.agents import Decision
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
-from midwatch.terms.records import AskRow, JobRow
-from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from midwatch.terms.orders import OrderedWork
+from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow
+from midwatch.terms.trust import Isolation, Level
+from tests.nights.house import CHECK, FAULTS, TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_behind_walls import LATER, killed
 from tests.nights.test_first_night import all_is_well
@@ -27,6 +30,9 @@ from tests.patience import PATIENCE
 Call = tuple[str, Mapping[str, Any]]
 INSTALL: Call = ("Bash", {"command": "npm install left-pad\nnpm test", "cwd": "/ws"})
 FETCH: Call = ("WebFetch", {"url": "https://docs.example.org/x"})
+LISTED = {"execution.allowed_tools": ["Read", "Edit", "Bash(git *)"]}
+"""A list that a person wrote: inside walls nothing else is asked about."""
+ALWAYS = "always allow here: Bash(npm install *), Bash(npm test *)"
 QUESTION = "Allow job 1 to use Bash?\n$ npm install left-pad\n> npm test\nin /ws"
 
 
@@ -95,7 +101,7 @@ def source(tmp_path: Path) -> Path:
 
 async def test_the_person_sees_exactly_what_would_run_and_a_yes_lets_it(tmp_path: Path, source: Path) -> None:
     agent = Caller(INSTALL)
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
         where = ask.question.rpartition("\nin ")[2]
         assert ask.question.replace(where, "/ws") == QUESTION
@@ -106,9 +112,107 @@ async def test_the_person_sees_exactly_what_would_run_and_a_yes_lets_it(tmp_path
         await all_is_well(house)
 
 
+async def test_inside_strong_walls_ordinary_work_and_the_project_s_checks_run_and_nobody_is_asked(
+    tmp_path: Path, source: Path
+) -> None:
+    agent = Caller(INSTALL, ("Bash", {"command": "python3 - <<'EOF'\nprint(1)\nEOF"}), ("Bash", {"command": CHECK}))
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        if house.house.night.rooms.isolation is not Isolation.BUBBLEWRAP:
+            pytest.skip("bubblewrap does not work here")
+        await house.project(source)
+        await house.begin(orders("Look at it"))
+        await house.to_the_brief()
+        assert [one.allowed for one in agent.told] == [True, True, True]
+        assert [code for _, code, _ in await decided(house)] == ["call.run_allowed", "call.run_allowed", "call.run_own"]
+        assert await asks(house) == ()
+        await all_is_well(house)
+
+
+@pytest.mark.parametrize("checks", [(CHECK,), ()])
+async def test_without_walls_the_list_binds_and_the_checks_run_named_or_found(
+    tmp_path: Path, checks: tuple[str, ...]
+) -> None:
+    found = "make test"
+    source = sample_repository(tmp_path / "sample", {**FAULTS, "Makefile": f"test:\n\t{CHECK}\n"})
+    agent = Caller(("Bash", {"command": CHECK if checks else found}), INSTALL)
+    flags = {"sandbox.isolation": "none"}
+    async with a_house(tmp_path / "home", flags=flags, agents={"housekeeper": agent}) as house:
+        await house.project(source, checks=checks)
+        await house.begin(orders("Look at it"))
+        night = asyncio.create_task(house.pass_time(hours=1))
+        (ask,) = await opened(house)
+        await settlement.answer(house.house.night, ask.id, "no", by="ann")
+        await night
+        assert [one.allowed for one in agent.told] == [True, False]
+        assert [code for _, code, _ in await decided(house)] == ["call.run_own", *["call.run_unlisted"] * 2]
+
+
+async def test_always_allow_here_is_an_entry_of_the_project_that_can_be_taken_back(
+    tmp_path: Path, source: Path
+) -> None:
+    agent = Caller(INSTALL, INSTALL)
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
+        night, (ask,) = await held(house, source)
+        assert ask.options == ("yes", ALWAYS, "no")
+        await settlement.answer(house.house.night, ask.id, "always", by="ann", shown=ask.shown_hash)
+        await night
+        assert [one.allowed for one in agent.told] == [True, True]
+        assert len(await asks(house)) == 1
+        (project,) = await house.house.records.find(ProjectRow)
+        assert project.always_tools == ("Bash(npm install *)", "Bash(npm test *)")
+        await by_day.take_back_tool(house.house.evening, "sample", "Bash(npm test *)", by="ann")
+        (project,) = await house.house.records.find(ProjectRow)
+        assert project.always_tools == ("Bash(npm install *)",)
+        with pytest.raises(Unknown, match="not always allowed"):
+            await by_day.take_back_tool(house.house.evening, "sample", "Bash(npm test *)", by="ann")
+        await all_is_well(house)
+
+
+@pytest.mark.parametrize("where", ["work", "project"])
+async def test_a_list_for_the_work_or_the_project_narrows_what_runs(tmp_path: Path, source: Path, where: str) -> None:
+    tools = ("Read", "Bash(npm test)")
+    agent = Caller(("Bash", {"command": "npm test"}), ("Bash", {"command": "npm run build"}))
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await house.project(source)
+        if where == "project":
+            await by_day.change_project(house.house.evening, "sample", by="ann", tools=tools)
+        mine = tools if where == "work" else ()
+        await house.begin(orders(work=(OrderedWork(project="sample", title="Look at it", tools=mine),)))
+        night = asyncio.create_task(house.pass_time(hours=1))
+        (ask,) = await opened(house)
+        assert "npm run build" in ask.question
+        await settlement.answer(house.house.night, ask.id, "no", by="ann")
+        await night
+        assert [one.allowed for one in agent.told] == [True, False]
+
+
+async def test_a_call_that_waits_stops_no_other_work(tmp_path: Path) -> None:
+    """The other job is delivered while the first one's call is still held."""
+    agent = Caller(INSTALL)
+    async with a_house(
+        tmp_path / "home", flags=LISTED, agents={"held": agent, "housekeeper": ScriptedAgent(_writes)}
+    ) as house:
+        for name in ("one", "two"):
+            await house.project(sample_repository(tmp_path / name), name=name)
+        work = (
+            OrderedWork(project="one", title="Look at it", agent="held"),
+            OrderedWork(project="two", title="Tidy up"),
+        )
+        await house.begin(orders(work=work, level=Level.FULL))
+        night = asyncio.create_task(house.pass_time(hours=1))
+        (ask,) = await opened(house)
+        async with asyncio.timeout(PATIENCE):
+            while not await house.house.records.find(PullRequestRow):
+                await house.settle()  # what an engine with several workers does while the call is held
+                await asyncio.sleep(0.02)
+        assert [row.id for row in await asks(house, AskState.OPEN)] == [ask.id]
+        await settlement.answer(house.house.night, ask.id, "no", by="ann")
+        await night
+
+
 async def test_a_no_is_remembered_word_for_word(tmp_path: Path, source: Path) -> None:
     agent = Caller(INSTALL, INSTALL)
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
         await settlement.answer(house.house.night, ask.id, "no", by="ann")
         await night
@@ -120,7 +224,7 @@ async def test_a_no_is_remembered_word_for_word(tmp_path: Path, source: Path) ->
 
 async def test_silence_at_the_deadline_is_a_no(tmp_path: Path, source: Path) -> None:
     agent = Caller(INSTALL)
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
         assert ask.due_at is not None
         await house.tell()
@@ -134,7 +238,7 @@ async def test_silence_at_the_deadline_is_a_no(tmp_path: Path, source: Path) -> 
 
 async def test_the_same_call_twice_at_once_is_two_questions(tmp_path: Path, source: Path) -> None:
     agent = Caller(INSTALL, INSTALL, at_once=True)
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (first, second) = await held(house, source, 2)
         await settlement.answer(house.house.night, first.id, "yes", by="ann")
         await settlement.answer(house.house.night, second.id, "no", by="ann")
@@ -148,12 +252,12 @@ async def test_the_same_call_twice_at_once_is_two_questions(tmp_path: Path, sour
 
 async def test_after_a_restart_the_open_question_is_found_again(tmp_path: Path, source: Path) -> None:
     first, second = Caller(INSTALL), Caller(INSTALL)
-    async with a_house(tmp_path / "home", agents={"housekeeper": first}) as house:
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": first}) as house:
         night, (ask,) = await held(house, source)
         await killed(night)
         job = (await house.house.records.find(JobRow))[-1]
     soon = ask.created_at + timedelta(minutes=1)
-    async with a_house(tmp_path / "home", begins=soon, agents={"housekeeper": second}) as house:
+    async with a_house(tmp_path / "home", begins=soon, flags=LISTED, agents={"housekeeper": second}) as house:
         again = asyncio.create_task(attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
         await decided_times(house, 2)
         assert [row.id for row in await asks(house)] == [ask.id]
@@ -186,7 +290,7 @@ async def test_what_nobody_waits_for_is_taken_back_and_the_agent_hears_no(
     tmp_path: Path, source: Path, leave: Callable[[TestHouse], Any], state: AskState
 ) -> None:
     agent = Caller(INSTALL)
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, _ = await held(house, source)
         await leave(house)
         await night
@@ -213,7 +317,7 @@ class Gone(Caller):
 
 async def test_a_question_of_an_agent_that_has_gone_is_taken_back(tmp_path: Path, source: Path) -> None:
     agent = Gone(INSTALL)
-    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+    async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         agent.house = house
         await house.project(source)
         await house.begin(orders("Look at it"))
@@ -228,7 +332,7 @@ async def test_who_read_strangers_text_stays_tainted_across_a_restart(tmp_path: 
     (home / "midwatch.toml").write_text('[sandbox]\ndomains = ["docs.example.org"]\n')
     helper: Call = ("Task", {"prompt": "x"})
     first, second = Caller(helper, FETCH, helper, stays=True), Caller(helper, INSTALL)
-    async with a_house(home, agents={"housekeeper": first}) as house:
+    async with a_house(home, flags=LISTED, agents={"housekeeper": first}) as house:
         await house.project(source)
         await house.begin(orders("Look at it"))
         night = asyncio.create_task(house.pass_time(hours=1))
@@ -236,14 +340,14 @@ async def test_who_read_strangers_text_stays_tainted_across_a_restart(tmp_path: 
             await first.has_all.wait()  # a decision is in the journal before the agent has it
         await killed(night)
         job = (await house.house.records.find(JobRow))[-1]
-        assert [one.allowed for one in first.told] == [True, True, False]
+        assert [one.allowed for one in first.told] == [True, True, True]
         entries = await house.house.journal.entries(kinds=("tool_call.decided",))
         assert [entry.event.taints for entry in entries if isinstance(entry.event, ToolCallDecided)] == [
             False,
             True,
             False,
         ]
-    async with a_house(home, begins=LATER, agents={"housekeeper": second}) as house:
+    async with a_house(home, begins=LATER, flags=LISTED, agents={"housekeeper": second}) as house:
         await attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
-        assert [one.allowed for one in second.told] == [False, False]
+        assert [one.allowed for one in second.told] == [True, False]
         assert await asks(house) == ()

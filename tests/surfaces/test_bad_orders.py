@@ -38,11 +38,19 @@ BAD_ORDERS = {
         "line 3: leave_at is on your own clock",
     ),
     "until in the past": ("until = 2020-01-01T07:00:00Z\n", 2, "The orders end in the past."),
+    "a tool that is none": (
+        '[[work]]\nproject = "repo"\ntitle = "x"\ntools = ["Read", "npm run build"]\n',
+        2,
+        "line 4: tools: 'npm run build' is not a tool.",
+    ),
     "an unknown project": ('[[work]]\nproject = "nope"\ntitle = "x"\n', 2, "unknown project 'nope'"),
     "an unknown agent": ('[[work]]\nproject = "repo"\ntitle = "x"\nagent = "gpt"\n', 2, "unknown agent 'gpt'"),
 }
 BAD_WORDS = {
     ("project", "show", "nope"): (2, "There is no project 'nope'."),
+    ("project", "change", "repo", "--tool", "npm run"): (2, "'npm run' is not a tool."),
+    ("project", "take-back", "repo", "Bash(npm *)"): (2, "'Bash(npm *)' is not always allowed in repo."),
+    ("code", "x", "--project", "repo", "--tool", "a b"): (2, "'a b' is not a tool."),
     ("project", "add", "missing"): (2, "/missing is not a folder."),
     ("project", "add", "plain"): (2, "/plain is not a git repository."),
     ("project", "add", "empty"): (2, "no commits"),

@@ -54,6 +54,7 @@ NEVER_TOLD = {
     "settings.applied",
     "person.removed",
     "project.removed",
+    "project.tool_taken_back",
     *("ask.postponed", "job.boxed", "job.warned", "plan.returned", "pull_request.changed", "push.begun", "push.failed"),
     *("signal.answered", "signal.passed", "signal.seen", "stack.commented", "stack.undone"),
 }

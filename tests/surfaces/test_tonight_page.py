@@ -17,6 +17,7 @@ from starlette.middleware.base import RequestResponseEndpoint
 from midwatch.errors import MidwatchError, Unknown
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
+from midwatch.journal.events.projects import ToolAlwaysAllowed
 from midwatch.journal.events.session import AskOpened
 from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.web.pages import tonight
@@ -40,6 +41,7 @@ WRITES = [
     ("POST", "/tonight/projects"),
     ("POST", "/tonight/projects/sample"),
     ("POST", "/tonight/projects/sample/flags"),
+    ("POST", "/tonight/projects/sample/tools/take-back"),
     ("POST", "/tonight/projects/sample/goals"),
     ("POST", "/tonight/projects/sample/work"),
     ("GET", "/tonight/level/edit"),
@@ -334,6 +336,24 @@ async def test_a_project_is_flagged_changed_and_given_a_goal(tmp_path: Path) -> 
             1,
         )
         assert [goal.statement for goal in await browser.at.house.records.find(GoalRow)] == ["Fewer warnings"]
+
+
+async def test_a_project_s_tools_are_set_and_what_is_always_allowed_is_taken_back(tmp_path: Path) -> None:
+    always = ToolAlwaysAllowed(project="", tools=("Bash(npm run *)", "mcp__db__read"))
+    async with with_a_draft(tmp_path) as browser:
+        house = browser.at.house
+        given = {"purpose": "x", "checks": "", "priority": "1"}
+        text = await browser.post("/tonight/projects/sample", tools="no tool", status=400, **given)
+        assert "&#39;no tool&#39; is not a tool." in text
+        text = await browser.post("/tonight/projects/sample", tools="Read\nBash(npm test)", **given)
+        assert "only <code>Read</code>, <code>Bash(npm test)</code>" in text
+        row = await house.records.get(ProjectRow, "sample")
+        await house.journal.record(always.model_copy(update={"project": row.id}), actor="ann")
+        assert "<code>mcp__db__read</code>" in await browser.get()
+        text = await browser.post("/tonight/projects/sample/tools/take-back", tool="mcp__db__read")
+        assert "mcp__db__read" not in text
+        row = await house.records.get(ProjectRow, "sample")
+        assert (row.tools, row.always_tools) == (("Read", "Bash(npm test)"), ("Bash(npm run *)",))
 
 
 async def test_while_a_night_is_under_way_its_sheet_can_only_be_read(tmp_path: Path) -> None:

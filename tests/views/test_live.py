@@ -179,6 +179,12 @@ def test_the_recommended_answer_is_the_bright_one_and_urgent_asks_come_first() -
     assert [(one.label, one.primary) for one in second.choices] == [("Wait", False), ("Go on", True)]
 
 
+def test_what_would_always_be_allowed_is_on_its_button_all_of_it() -> None:
+    option = f"always allow here: mcp__db__read, Bash(npm run {'x' * 70} *)"
+    (shown,) = asks_shown([an_ask(kind=AskKind.CONFIRM_ACT, options=("yes", option, "no"))], {}, {})
+    assert [one.label for one in shown.choices] == ["Yes", "A" + option[1:], "No"]
+
+
 def test_nothing_in_a_plan_can_lie_to_its_reader() -> None:
     plan = Plan(summary="\x1b[8mhidden\x1b[0m \u202etxt", files=("a\u202e.py",), risks=("\x1b]0;x\x07r",))
     (shown,) = asks_shown([an_ask()], {"j1": a_job(plan=plan, plan_hash="h")}, {})

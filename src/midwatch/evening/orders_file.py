@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from midwatch.errors import Misuse
 from midwatch.rules.paths import require_patterns
+from midwatch.rules.tools.tool_lists import require_tools
 from midwatch.terms.orders import Limits, Orders
 
 EXAMPLE = """\
@@ -27,6 +28,7 @@ paths = []                    # empty: the whole repository, e.g. ["src/**"]
 agent = "housekeeper"
 # usd = 2                     # ceilings of its own, for each job
 # minutes = 60
+# tools = ["Read", "Edit", "Bash(npm run *)"]   # only these; without it everything that the sandbox allows
 
 # [[work]]                    # several repositories, one piece of work: their pull requests name each other
 # projects = ["api", "web"]
@@ -73,7 +75,17 @@ def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
             line = _line_of(text, ("work", place, "title"))
             raise Misuse(f"{name}, line {line}: {work.fault}.", hint="Compare: midwatch brief --example")
     _check_patterns(orders, text, name)
+    _check_tools(orders, text, name)
     return orders
+
+
+def _check_tools(orders: Orders, text: str, name: str) -> None:
+    for place, work in enumerate(orders.work):
+        try:
+            require_tools(work.tools)
+        except Misuse as error:
+            line = _line_of(text, ("work", place, "tools"))
+            raise Misuse(f"{name}, line {line}: tools: {error.message}", hint=error.hint) from error
 
 
 def _check_patterns(orders: Orders, text: str, name: str) -> None:

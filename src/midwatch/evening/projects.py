@@ -12,6 +12,7 @@ from midwatch.ports.journal import Records
 from midwatch.rules.checks.discovery import FOUND, NONE
 from midwatch.rules.gate.levels import Price, TrackRecord, high_severity, may_set
 from midwatch.rules.paths import require_patterns
+from midwatch.rules.tools.tool_lists import require_tools
 from midwatch.settings import Settings, check_changes, refuse_foreign
 from midwatch.terms import records as rec
 from midwatch.terms.projects import Flag, Horizon, Project, SessionState, WorkStatus, name_of
@@ -19,6 +20,8 @@ from midwatch.terms.trust import Level
 
 OVER = frozenset({SessionState.DEBRIEF, SessionState.ENDED})
 """The states of a night that is over."""
+ALL_TOOLS = "all"
+"""The word that removes a project's list of tools."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
@@ -33,6 +36,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     setup: str = "",
     forge: str = "",
     do_not_touch: tuple[str, ...] = (),
+    tools: tuple[str, ...] = (),
 ) -> rec.ProjectRow:
     """Add a repository as a project; without a forge, its address decides."""
     facts = await evening.inspector.inspect(path)
@@ -52,6 +56,7 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
         setup=_one_line(setup),
         forge=forge,
         do_not_touch=_patterns(do_not_touch),
+        tools=_named_tools(tools),
     )
     await evening.journal.record(ev.ProjectAdded(project=project), actor=by)
     return await evening.records.get(rec.ProjectRow, project.id)
@@ -68,6 +73,7 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     priority: int | None = None,
     forge: str | None = None,
     do_not_touch: tuple[str, ...] | None = None,
+    tools: tuple[str, ...] | None = None,
 ) -> rec.ProjectRow:
     """Change what was given; an empty setup removes it, an empty forge lets the address decide."""
     row = await evening.records.get(rec.ProjectRow, name)
@@ -83,9 +89,29 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
         setup=command,
         forge=forge,
         do_not_touch=protected,
+        tools=None if tools is None else _named_tools(tools),
     )
     await evening.journal.record(changed, actor=by)
     return await evening.records.get(rec.ProjectRow, row.id)
+
+
+async def take_back_tool(evening: Evening, name: str, tool: str, *, by: str) -> rec.ProjectRow:
+    """Take back what a person always allowed agents in a project."""
+    row = await evening.records.get(rec.ProjectRow, name)
+    if tool not in row.always_tools:
+        allowed = ", ".join(row.always_tools) or "nothing"
+        raise Unknown(f"{tool!r} is not always allowed in {row.name}.", hint=f"Always allowed there: {allowed}.")
+    await evening.journal.record(ev.ToolTakenBack(project=row.id, tool=tool), actor=by)
+    return await evening.records.get(rec.ProjectRow, row.id)
+
+
+def _named_tools(tools: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the entries, each once; `all` alone removes the list."""
+    named = tuple(dict.fromkeys(tool.strip() for tool in tools if tool.strip()))
+    if named == (ALL_TOOLS,):
+        return ()
+    require_tools(named)
+    return named
 
 
 def _named_checks(checks: tuple[str, ...]) -> tuple[str, ...]:

@@ -185,6 +185,10 @@ class Proofs(Protocol):
         """Run the checks on the base, the work, and the work with the base's check files."""
         ...
 
+    async def commands(self, request: ProofRequest) -> tuple[str, ...]:
+        """Return the checks that would run, those found in the base included; nothing is run."""
+        ...
+
     async def setup_key(self, project: str, commit: str, command: str) -> str:
         """Return the fingerprint of the setup that a commit needs, if the setup exists; otherwise empty."""
         ...

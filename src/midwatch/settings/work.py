@@ -71,7 +71,7 @@ class ExecutionSettings(SettingsSection):
         *("Read", "Edit", "Write", "Glob", "Grep"),
         *("Bash(git *)", "Bash(tsc *)", "Bash(vitest *)", "Bash(bun *)"),
     )
-    """Tools that a model-driven agent may use, in the agent's own names."""
+    """Tools that a model-driven agent may use without strong walls; inside them only a list that you set binds."""
     commit_strategy: Literal["incremental", "single"] = "incremental"
     """Whether an agent commits in pieces or once at the end."""
 

@@ -76,6 +76,21 @@ APPROVE, EDIT, REJECT = "approve", "edit", "reject"
 """The possible answers to a plan."""
 
 
+ALWAYS = "always allow here"
+"""The answer to a held call that also allows its like in the project from now on; what exactly follows a colon."""
+
+
+def always_option(tools: tuple[str, ...]) -> str:
+    """Write the option so that a person sees what it would add."""
+    return f"{ALWAYS}: {', '.join(tools)}"
+
+
+def always_tools(answer: str) -> tuple[str, ...]:
+    """Read from an answer what is always allowed from now on; nothing for any other answer."""
+    said, _, tools = answer.partition(": ")
+    return tuple(tools.split(", ")) if said == ALWAYS and tools else ()
+
+
 class Delivery(StrEnum):
     """What a channel does with a notice."""
 

@@ -1,8 +1,8 @@
 """The run contract: everything a run must keep to (seed 002, section 7), frozen."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Authority
@@ -154,7 +154,14 @@ class RunContract(Term):
     finds_checks: bool = False
     """Whether checks are also discovered in the checkout, because the project names none."""
     paths: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    """The only tools of the agent that the orders name for this work; empty where they name none."""
     agent: str = "housekeeper"
     silence_approves: bool = True
     parts: tuple[ContractPart, ...] = ()
     """One for each repository where there are several; the ceilings are then those of all together."""
+
+    @model_serializer(mode="wrap")
+    def _as_compiled(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out an unset list: contracts from before it existed stay as they were written."""
+        return {name: value for name, value in dump(self).items() if name != "tools" or value}

@@ -31,11 +31,13 @@ class OrderedWork(Term):
     usd: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
     """A separate ceiling for each job; the night's limits apply as well."""
     minutes: int | None = Field(default=None, gt=0, le=100_000)
+    tools: tuple[str, ...] = ()
+    """The only tools its jobs may use; empty leaves it to the project and the settings."""
 
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out fields that were not set: orders signed before the field existed keep their hash."""
-        return _without(dump(self), ("projects", "parts", "usd", "minutes"), keep_zero=True)
+        return _without(dump(self), ("projects", "parts", "usd", "minutes", "tools"), keep_zero=True)
 
     @property
     def fault(self) -> str:

@@ -69,6 +69,10 @@ class Project(Term):
     """The forge where its pull requests are opened; empty means the one its address names."""
     do_not_touch: tuple[str, ...] = ()
     """Patterns of paths that no night may change; the orders of a night add to them."""
+    tools: tuple[str, ...] = ()
+    """The only tools agents may use here; empty leaves it to the orders and the settings."""
+    always_tools: tuple[str, ...] = ()
+    """What a person always allows here, added by an answer to a held call."""
 
 
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")

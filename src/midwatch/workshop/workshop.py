@@ -209,6 +209,9 @@ class CheckoutProofs:
     async def baseline(self, request: ProofRequest) -> tuple[CheckResult, ...]:
         return await self._prover(request).baseline(request)
 
+    async def commands(self, request: ProofRequest) -> tuple[str, ...]:
+        return tuple(check.command for check in await self._prover(request).checks(request))
+
     def _prover(self, request: ProofRequest) -> Prover:
         made = self._setups.made(request.place.project, request.setup_key)
         logs = self._rooms.log(request.place.job, "checks").parent

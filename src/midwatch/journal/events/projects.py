@@ -28,6 +28,25 @@ class ProjectChanged(Happening):
     flags: tuple[Flag, ...] | None = None
     forge: str | None = None
     do_not_touch: tuple[str, ...] | None = None
+    tools: tuple[str, ...] | None = None
+
+
+class ToolAlwaysAllowed(Happening):
+    """A person answered a held call with "always allow here"."""
+
+    kind: Literal["project.tool_allowed"] = "project.tool_allowed"
+    project: str
+    tools: tuple[str, ...]
+    """Entries of a list of tools, such as `Bash(npm run *)`."""
+    ask: str = ""
+
+
+class ToolTakenBack(Happening):
+    """A person took back what was always allowed in a project."""
+
+    kind: Literal["project.tool_taken_back"] = "project.tool_taken_back"
+    project: str
+    tool: str
 
 
 class ProjectRemoved(Happening):
@@ -124,6 +143,8 @@ ProjectEvent = (
     ProjectAdded
     | ProjectChanged
     | ProjectRemoved
+    | ToolAlwaysAllowed
+    | ToolTakenBack
     | GoalSet
     | GoalClosed
     | WorkAdded

@@ -3,7 +3,7 @@
 from midwatch.night.agents.proposed_before import proposed_before
 from midwatch.night.context import Night
 from midwatch.night.delivery.siblings import heard, siblings
-from midwatch.night.jobs.job_limits import scope_of
+from midwatch.night.jobs.job_limits import lists_of, scope_of
 from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
 from midwatch.ports.journal import Blobs, Records
 from midwatch.rules.budget.time_boxes import boxed
@@ -26,6 +26,7 @@ from midwatch.terms.records import (
     WorkRow,
 )
 from midwatch.terms.signals import SignalKind, SignalState
+from midwatch.terms.trust import Isolation
 
 COMMITS = 10
 SIGNALS = 3
@@ -40,6 +41,7 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
     project = await night.records.get(ProjectRow, job.project)
     messages = await night.records.find(MessageRow, session=job.session)
     plans, scope, execution = job.stage is Stage.PLAN, scope_of(contract), night.settings().execution
+    lists = lists_of(night.settings(), project, contract)
     return TaskFacts(
         errand=ERRANDS[job.stage],
         objective=contract.objective,
@@ -49,7 +51,7 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
         said="\n".join(message.text for message in messages),
         paths=contract.paths,
         do_not_touch=contract.constraints.do_not_touch,
-        tools=execution.allowed_tools,
+        tools=lists.told(walled=job.isolation is Isolation.BUBBLEWRAP),
         checks=contract.checks,
         limits=TaskLimits(
             scope.max_files_changed or 0, scope.max_diff_lines or 0, contract.constraints.max_runtime_minutes

@@ -5,14 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from midwatch.journal.events.crew import ToolCallDecided
+from midwatch.journal.events.jobs import JobClaimed
 from midwatch.night.asks.held_calls import Asking
 from midwatch.night.context import Night
-from midwatch.night.jobs.job_limits import scope_of, taint_of, tainted
+from midwatch.night.jobs.job_limits import lists_of, ordered_paths, proof_request, scope_of, taint_of, tainted
 from midwatch.ports.room import Room
+from midwatch.rules.tools.always_allowed import always_for
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
 from midwatch.terms.agents import Decision, Errand
 from midwatch.terms.contract import RunContract
-from midwatch.terms.records import JobRow, SessionRow
+from midwatch.terms.records import JobRow, ProjectRow, SessionRow
+from midwatch.terms.trust import Isolation
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,11 @@ class Decider:
         self._errand = errand
         self._root = str(room.inside)
         self._signals = str(room.signals_inside)
+        self._epoch = room.epoch
         self._asking = Asking(night, job, room)
         self._number = 0
+        self._own: tuple[str, ...] | None = None
+        self._isolation: Isolation | None = None
 
     async def __call__(self, tool: str, given: Mapping[str, Any]) -> Decision:
         """Allow or deny a call, and record the decision before anything happens."""
@@ -56,27 +62,54 @@ class Decider:
             await self._record(case, verdict, "allow" if allowed else "deny", verdict.first.text)
             return Decision(allowed=allowed, why=verdict.why)
         await self._record(case, verdict, "ask", verdict.first.text)
-        said = await self._asking.about(question, verdict.first.text)
+        said = await self._asking.about(question, verdict.first.text, always_for(call, facts))
         await self._record(case, verdict, "allow" if said.yes else "deny", said.text, by=said.by)
         return Decision(allowed=said.yes, why=said.text)
 
     async def _facts(self) -> ToolFacts:
         session = await self._night.records.get(SessionRow, self._job.session)
-        scope, constraints = scope_of(self._contract), self._contract.constraints
+        project = await self._night.records.get(ProjectRow, self._job.project)
+        constraints, settings = self._contract.constraints, self._night.settings()
         domains = tuple(name for one in constraints.tool_policy.scopes.values() for name in one.allowed_domains)
-        settings = self._night.settings()
+        lists = lists_of(settings, project, self._contract)
         return ToolFacts(
             errand=self._errand,
             level=session.level,
-            allowed_paths=scope.allowed_paths,
+            allowed_paths=ordered_paths(session.orders, project, scope_of(self._contract)),
             root=self._root,
             work_paths=self._contract.paths,
             do_not_touch=constraints.do_not_touch,
-            allowed_tools=settings.execution.allowed_tools,
+            allowed_tools=lists.without_walls,
+            narrowing=lists.written,
+            own_commands=await self._own_commands(project),
+            isolation=await self._walls(),
             allowed_domains=(*settings.sandbox.domains, *domains),
             scratch=("/tmp", self._signals),  # noqa: S108 - inside, it is the job's own
             tainted=await tainted(self._night.journal, self._night.records, self._job),
         )
+
+    async def _own_commands(self, project: ProjectRow) -> tuple[str, ...]:
+        """The job's checks, those found in its base included, and the project's setup."""
+        if self._own is None:
+            self._own = await self._night.proofs.commands(proof_request(self._job, self._contract))
+        return (*self._own, project.setup) if project.setup else self._own
+
+    async def _walls(self) -> Isolation:
+        """The isolation of the attempt that made the room: an agent may have run since before a restart."""
+        if self._isolation is None:
+            same = self._epoch == self._job.epoch
+            self._isolation = self._job.isolation if same else await self._walls_then()
+        return self._isolation
+
+    async def _walls_then(self) -> Isolation:
+        after, page = 0, 1000
+        while entries := await self._night.journal.entries(after=after, limit=page, kinds=("job.claimed",)):
+            for entry in entries:
+                claim = entry.event
+                if isinstance(claim, JobClaimed) and (claim.job, claim.epoch) == (self._job.id, self._epoch):
+                    return claim.isolation
+            after = entries[-1].seq
+        return Isolation.NONE
 
     async def _record(
         self, case: _Case, verdict: ToolVerdict, said: Literal["allow", "deny", "ask"], why: str, *, by: str = ""

@@ -15,7 +15,7 @@ from midwatch.ports.room import Room
 from midwatch.rules.people.asks import agrees, deadline_at
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.zone import local_time
-from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence, held_question
+from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence, always_option, held_question
 from midwatch.terms.records import AskRow, JobRow
 
 LOOK_SECONDS = 30.0
@@ -56,13 +56,13 @@ class Asking:
         """Write the question: the person sees exactly what would happen, all of it."""
         return held_question(self._job.number, tool, exactly)
 
-    async def about(self, question: str, why: str) -> HeldAnswer:
-        """Ask, and hold the call, with the idle limit suspended."""
+    async def about(self, question: str, why: str, always: tuple[str, ...] = ()) -> HeldAnswer:
+        """Ask, and hold the call, with the idle limit suspended; `always` is what the person may allow for good."""
         night = self._night
         stop = night.wake_ups.of(self._job.id)
         if stop.is_set():
             return STOPPED
-        ask, due = await self._opened(question, why)
+        ask, due = await self._opened(question, why, always)
         self._held.add(ask)
         left = night.clock.real_seconds(max(0.0, (due - night.clock.now()).total_seconds()))
         wake_up = night.wake_ups.of(ask)
@@ -79,7 +79,7 @@ class Asking:
         )
         return [row for row in found if row.question == question]
 
-    async def _opened(self, question: str, why: str) -> tuple[str, datetime]:
+    async def _opened(self, question: str, why: str, always: tuple[str, ...]) -> tuple[str, datetime]:
         """Find the ask that was opened before a restart, or open it."""
         for row in await self._asked(question, AskState.OPEN):
             if row.id not in self._held and row.due_at is not None:
@@ -90,7 +90,7 @@ class Asking:
         draft = AskDraft(
             kind=AskKind.CONFIRM_ACT,
             question=question,
-            options=("yes", "no"),
+            options=("yes", always_option(always), "no") if always else ("yes", "no"),
             recommendation="no",
             rationale=why,
             priority=8,
@@ -99,7 +99,7 @@ class Asking:
             blocking=True,
             subject=self._job.id,
             project=self._job.project,
-            shown_hash=digest(question),
+            shown_hash=digest("\n".join((question, *always))),
         )
         opened = AskOpened(ask=night.ids.new("ask"), session=self._job.session, draft=draft, due_at=due)
         tier = tier_of(NoticeKind.PLAN_READY)

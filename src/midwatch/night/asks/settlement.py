@@ -6,6 +6,7 @@ from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobEnded, PlanReturned
 from midwatch.journal.events.notices import AskPostponed
+from midwatch.journal.events.projects import ToolAlwaysAllowed
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night.asks import agent_questions
 from midwatch.night.context import Night
@@ -15,7 +16,7 @@ from midwatch.night.rounds import acts
 from midwatch.night.rounds.debrief import debrief_events
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.asks import NO, YES, agrees
-from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
+from midwatch.terms.asks import ALWAYS, EDIT, AskKind, AskState, Silence, always_tools
 from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
@@ -32,11 +33,28 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
         raise Refused(
             f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
         )
+    said = _always(ask, said)
     closed = ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING}
-    if closed and said.lower() not in YES | NO and not await agent_questions.is_question(night.records, ask):
+    allows = always_tools(said) if said in ask.options else ()
+    if (
+        closed
+        and said.lower() not in YES | NO
+        and not allows
+        and not await agent_questions.is_question(night.records, ask)
+    ):
         _check_edit(ask, said, text)
-    await night.journal.record(AskAnswered(ask=ask.id, answer=said, by=by, text=text), actor=by)
+    answered = AskAnswered(ask=ask.id, answer=said, by=by, text=text)
+    # In one transaction: the next call of the agent may come at once.
+    more = (ToolAlwaysAllowed(project=ask.project, tools=allows, ask=ask.id),) if allows else ()
+    await night.journal.record(answered, *more, actor=by)
     return await night.records.get(AskRow, ask.id)
+
+
+def _always(ask: AskRow, said: str) -> str:
+    """Read `always` as the ask's own option, which says what it would allow."""
+    if said.strip().lower() not in {ALWAYS, ALWAYS.partition(" ")[0]}:
+        return said
+    return next((one for one in ask.options if always_tools(one)), said)
 
 
 def _check_edit(ask: AskRow, said: str, text: str) -> None:

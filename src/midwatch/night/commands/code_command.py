@@ -25,6 +25,7 @@ from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.paths import require_patterns
+from midwatch.rules.tools.tool_lists import require_tools
 from midwatch.settings import Settings, session_limits
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.orders import OrderedWork, Orders
@@ -47,6 +48,8 @@ class Commanded(Term):
     paths: tuple[str, ...] = ()
     usd: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
     minutes: int | None = Field(default=None, gt=0, le=100_000)
+    tools: tuple[str, ...] = Field(default=(), max_length=100)
+    """The only tools the agent may use; empty: all that its walls allow."""
     yes: bool = False
     """A plan that stays inside the paths is approved without asking."""
     by_hand: bool = False
@@ -86,6 +89,7 @@ async def _projects(records: Records, wanted: Commanded) -> tuple[ProjectRow, ..
             hint="Shorten it; put the details into a file in the project.",
         )
     require_patterns(wanted.paths)
+    require_tools(wanted.tools)
     if not wanted.projects:
         raise Misuse("No project is named.", hint="Name one with --project, or run it inside a known repository.")
     found = []
@@ -144,6 +148,7 @@ def _orders(settings: Settings, agents: Mapping[str, Agent], wanted: Commanded, 
         agent=agent,
         usd=wanted.usd,
         minutes=wanted.minutes,
+        tools=wanted.tools,
     )
     # Only the job's own limits bind it (SPEC 9), so the session's limits are at least as wide.
     usual = session_limits(settings)

@@ -1,10 +1,16 @@
 """The limits of a job: its run's contract, and what its work may change."""
 
+from datetime import timedelta
+
 from midwatch.errors import Refused
 from midwatch.ports.journal import Journal, Records
+from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.gate.contract import WRITE, part_of
+from midwatch.rules.tools.tool_lists import ToolLists
+from midwatch.settings import Settings
 from midwatch.terms.contract import RunContract, ToolScope
-from midwatch.terms.records import JobRow, RunRow
+from midwatch.terms.orders import Orders
+from midwatch.terms.records import JobRow, ProjectRow, RunRow
 
 
 async def contract_of(records: Records, job: JobRow) -> RunContract:
@@ -18,6 +24,41 @@ def scope_of(contract: RunContract) -> ToolScope:
     if scope is None or 0 in {scope.max_files_changed, scope.max_diff_lines}:
         raise Refused("The orders do not allow writing (repo_write_pr).", hint="Name it in [permissions] tools.")
     return scope
+
+
+def ordered_paths(orders: Orders, project: ProjectRow, scope: ToolScope) -> tuple[str, ...]:
+    """Return what the orders let change in a project, by any of their work in it."""
+    named = {project.id, project.name, str(project.number)}
+    paths = [one.paths or ("**",) for one in orders.pieces() if one.project in named]
+    return tuple(dict.fromkeys((*scope.allowed_paths, *(path for some in paths for path in some))))
+
+
+def lists_of(settings: Settings, project: ProjectRow, contract: RunContract) -> ToolLists:
+    """Return the lists of tools that may bind a job; one in the settings binds if a person put it there."""
+    execution = settings.execution
+    return ToolLists(
+        settings=execution.allowed_tools,
+        chosen="allowed_tools" in execution.model_fields_set,
+        project=project.tools,
+        work=contract.tools,
+        always=project.always_tools,
+    )
+
+
+def proof_request(job: JobRow, contract: RunContract) -> ProofRequest:
+    """Say which checks a job has, for those who only need their names."""
+    base = job.repository.head if job.repository else ""
+    return ProofRequest(
+        place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),
+        base=base,
+        head=base,
+        checks=contract.checks,
+        project_checks=contract.project_checks,
+        finds_checks=contract.finds_checks and bool(base),
+        wall=timedelta(minutes=contract.constraints.max_runtime_minutes),
+        paths=contract.paths,
+        setup_key=job.setup_key,
+    )
 
 
 def taint_of(job: str) -> str:

@@ -84,6 +84,7 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
         project_checks=tuple(check.command for check in named if check.source is CheckSource.PROJECT),
         finds_checks=not behind.checks,
         paths=work.paths,
+        tools=work.tools,
         agent=work.agent,
         silence_approves=permitted.silence_approves,
     )

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from midwatch.terms.asks import APPROVE, REJECT, AskKind, Silence
+from midwatch.terms.asks import APPROVE, REJECT, AskKind, Silence, always_tools
 from midwatch.terms.english import say
 from midwatch.terms.trust import Level
 
@@ -55,7 +55,7 @@ NO: Final = frozenset({"no", "n", REJECT, "rejected", STOP})
 
 def agrees(answer: str) -> bool:
     """Whether an answer is a yes; anything else is not."""
-    return answer.strip().lower() in YES
+    return answer.strip().lower() in YES or bool(always_tools(answer))
 
 
 def silence_in_words(silence: Silence, minutes: float | None = None) -> str:

@@ -1,5 +1,6 @@
 """May this command run? Each simple command of it must be a plain reader or match an allowed pattern."""
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -52,6 +53,38 @@ def judge_run(wish: ParsedCall, facts: ToolFacts, rules: tuple[HostRule, ...]) -
     except Unclear as unclear:
         return (_judge_unclear(text, str(unclear)),)
     return _judge_all(commands, _Case(facts, cwd.absolute, rules))
+
+
+def is_own(wish: ParsedCall, facts: ToolFacts) -> bool:
+    """Whether a call is one of the project's own checks or its setup, exactly as a person or the project wrote it."""
+    if wish.argv is not None:
+        return wish.argv in _own_argvs(facts)
+    return " ".join((wish.command or "").split()) in {
+        " ".join(own.split()) for own in facts.own_commands if own.strip()
+    }
+
+
+def _own_argvs(facts: ToolFacts) -> Iterator[tuple[str, ...]]:
+    """The simple commands of the project's checks and setup; one that cannot be split counts only as a whole."""
+    for own in facts.own_commands:
+        with contextlib.suppress(Unclear):
+            yield from (command.words for command in split_commands(own[:LONGEST]) if command.words)
+
+
+def off_list(wish: ParsedCall, facts: ToolFacts, tools: tuple[str, ...]) -> Iterator[PartDecision]:
+    """Give what a person's list of tools does not name; `Bash` alone names every command."""
+    if "Bash" in tools:
+        return
+    try:
+        commands = (Simple(wish.argv),) if wish.argv is not None else split_commands((wish.command or "")[:LONGEST])
+    except Unclear as unclear:
+        yield _ask("call.run_unclear", why=str(unclear))
+        return
+    case = _Case(replace(facts, allowed_tools=tools), place(wish.cwd or facts.root, facts).absolute or facts.root, ())
+    for command in commands:
+        argv = _unwrapped(command.words)
+        if argv and not _moves_to(command, commands, case):
+            yield from _judge_match(argv, case)
 
 
 def reads_strangers(wish: ParsedCall) -> bool:
@@ -218,6 +251,8 @@ def _written(argv: Sequence[str]) -> Iterator[str]:
 
 def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     program = lists.bare_name(argv[0])
+    if tuple(argv) in _own_argvs(case.facts):
+        return
     reads = any(tool in {"Read", "Bash"} for tool in case.facts.allowed_tools) or case.facts.errand is Errand.PLAN
     if reads and lists.only_looks(argv):
         return

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Final
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """Write a set of words as one text."""
     return frozenset(text.split())
 
 
-NEVER: Final = _words(
+NEVER: Final = words_of(
     "sudo su doas pkexec ssh scp sftp docker podman nerdctl kubectl helm crontab at batch systemctl service kill pkill "
     "killall mount umount chroot unshare nsenter bwrap reboot shutdown gh glab sendmail mail twine"
 )
@@ -23,13 +24,13 @@ NEVER_WITH: Final[dict[str, frozenset[str]]] = {
     "terraform": frozenset({"apply", "destroy"}),
     "mvn": frozenset({"deploy"}),
 }
-LAUNCHERS: Final = _words(
+LAUNCHERS: Final = words_of(
     "env xargs parallel nohup setsid stdbuf nice ionice timeout time watch script flock strace ltrace gdb busybox "
     "command builtin exec eval source . sh bash dash zsh ksh fish trap alias"
 )
 """Programs that start others; what they are given is looked through for what is never done."""
 PLAIN_LAUNCHERS: Final = frozenset({"nohup", "nice", "time", "command", "timeout"})
-NEVER_MATCHED: Final = _words(
+NEVER_MATCHED: Final = words_of(
     "eval source . exec trap alias unalias enable export declare typeset readonly set shopt hash builtin cd pushd "
     "popd patch env xargs parallel setsid script busybox"
 )
@@ -46,7 +47,7 @@ HARMLESS_VARIABLES: Final = re.compile(
 )
 """Any other variable may name a file or a program to some program: no list of those is complete."""
 
-READERS: Final = _words(
+READERS: Final = words_of(
     "ls cat head tail wc pwd echo printf true false test [ grep egrep fgrep rg find stat du df basename dirname "
     "realpath readlink sort cut tr nl diff cmp md5sum sha1sum sha256sum which tree uniq sed git"
 )
@@ -61,18 +62,18 @@ READER_HAZARDS: Final[dict[str, re.Pattern[str]]] = {
     "diff": re.compile(r"--(?:to-file|from-file|output).*"),
 }
 _SED_LINES: Final = re.compile(r"\d+(?:,(?:\d+|\$))?p(?:;\d+(?:,(?:\d+|\$))?p)*")
-GIT_READERS: Final = _words(
+GIT_READERS: Final = words_of(
     "status diff log show blame ls-files ls-tree cat-file grep rev-parse describe shortlog rev-list merge-base "
     "diff-tree name-rev show-ref for-each-ref check-ignore count-objects version"
 )
-GIT_WRITERS: Final = _words(
+GIT_WRITERS: Final = words_of(
     "add commit branch checkout switch restore stash mv rm reset tag merge rebase cherry-pick revert reflog clean"
 )
 """What `git *` means besides looking; `apply` writes wherever a patch says, so it is named by itself."""
 _GIT_LONG: Final = tuple(
     "--" + name
     for name in sorted(
-        _words(
+        words_of(
             "exec exec-path output upload-pack receive-pack open-files-in-pager ext-diff extcmd textconv template "
             "config-env git-dir work-tree separate-git-dir filters no-index directory unsafe-paths tool global system "
             "pathspec-from-file"
@@ -83,7 +84,7 @@ _GIT_HARMLESS: Final = frozenset({"--no-pager", "--no-optional-locks", "--litera
 _GIT_TAKES_A_WORD: Final = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 _GIT_SHORT: Final = {"rebase": re.compile(r"-\w*x.*"), "grep": re.compile(r"-\w*O.*"), "diff": re.compile(r"-O.*")}
 _GIT_BRANCH_LISTING: Final = re.compile(r"-a|-r|-v{1,2}|--(?:list|all|remotes|show-current|merged|no-merged|contains)")
-PATH_WRITERS: Final = _words("rm mv cp touch mkdir rmdir ln tee truncate chmod chown install unlink shred dd")
+PATH_WRITERS: Final = words_of("rm mv cp touch mkdir rmdir ln tee truncate chmod chown install unlink shred dd")
 
 
 def never_done(argv: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from midwatch.rules.paths import inside
-from midwatch.rules.tools.command_law import judge_run, reads_strangers
+from midwatch.rules.tools.command_law import is_own, judge_run, off_list, reads_strangers
 from midwatch.rules.tools.paths import judge_read, judge_write, place
 from midwatch.rules.tools.tool_case import (
     MOST_PATHS,
@@ -20,6 +20,13 @@ from midwatch.rules.tools.tool_case import (
 from midwatch.rules.tools.urls import host_rules, judge_url
 from midwatch.rules.tools.visible import named, visible
 from midwatch.rules.tools.vocabulary import understood
+from midwatch.rules.tools.walled_law import (
+    judge_walled_read,
+    judge_walled_run,
+    judge_walled_url,
+    judge_walled_write,
+    reads_afar,
+)
 from midwatch.terms.agents import Errand
 from midwatch.terms.english import reason
 from midwatch.terms.trust import Level, Reason
@@ -28,6 +35,8 @@ __all__ = ["ToolCall", "ToolFacts", "ToolKind", "ToolOutcome", "ToolVerdict", "d
 
 MOST_REASONS: Final = 5
 _PLANNING: Final = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.REMEMBER, ToolKind.RUN})
+_LISTED_KINDS: Final = frozenset({ToolKind.READ, ToolKind.SEARCH, ToolKind.WRITE, ToolKind.UNKNOWN})
+"""What a list of tools can name; notes, helpers and the agent's own shells need no entry, and hosts have a list."""
 _NAMES_FOR: Final = {
     "Write": frozenset({"Write"}),
     "Edit": frozenset({"Edit", "MultiEdit"}),
@@ -47,13 +56,19 @@ def decide(call: ToolCall, facts: ToolFacts) -> ToolVerdict:
         outcome, reasons = ToolOutcome.DENY, [*reasons[: MOST_REASONS - 1], closed]
     elif outcome is ToolOutcome.ASK:
         reasons = [*reasons[: MOST_REASONS - 1], reason("call.ask")]
-    taints = wish.kind is ToolKind.FETCH or (wish.kind is ToolKind.RUN and reads_strangers(wish))
     return ToolVerdict(
         outcome=outcome,
         kind=wish.kind,
         reasons=tuple(dict.fromkeys(reasons))[:MOST_REASONS],
-        taints=taints and outcome is not ToolOutcome.DENY,
+        taints=outcome is not ToolOutcome.DENY and _taints(wish, facts),
     )
+
+
+def _taints(wish: ParsedCall, facts: ToolFacts) -> bool:
+    """Whether it brings untrusted text; inside walls a package is run, not read, and loopback is the job's own."""
+    if not facts.walled:
+        return wish.kind is ToolKind.FETCH or (wish.kind is ToolKind.RUN and reads_strangers(wish))
+    return wish.kind in {ToolKind.FETCH, ToolKind.UNKNOWN} or (wish.kind is ToolKind.RUN and reads_afar(wish))
 
 
 def _found(wish: ParsedCall, facts: ToolFacts) -> tuple[PartDecision, ...]:
@@ -61,7 +76,20 @@ def _found(wish: ParsedCall, facts: ToolFacts) -> tuple[PartDecision, ...]:
         return (_deny("call.plan_only_reads"),)
     if wish.malformed:
         return (_deny("call.malformed", tool=named(wish.tool)),)
-    return tuple(_LAWS[wish.kind](wish, facts))
+    if wish.kind is ToolKind.RUN and facts.errand is not Errand.PLAN and is_own(wish, facts):
+        return (PartDecision(ToolOutcome.ALLOW, reason("call.run_own")),)
+    found = tuple(_LAWS[wish.kind](wish, facts))
+    return (*found, *(one for tools in facts.narrowing for one in _off_list(wish, facts, tools)))
+
+
+def _off_list(wish: ParsedCall, facts: ToolFacts, tools: tuple[str, ...]) -> Iterator[PartDecision]:
+    """A list that a person wrote for this work binds at every isolation; a helper's calls are judged one by one."""
+    if wish.kind is ToolKind.RUN:
+        yield from off_list(wish, facts, tools)
+    elif wish.kind in _LISTED_KINDS:
+        relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:MOST_PATHS])
+        if not _listed(wish, tools, relative):
+            yield _ask("call.unlisted", tool=named(wish.tool))
 
 
 def _why_not_asked(facts: ToolFacts) -> Reason | None:
@@ -77,16 +105,22 @@ def _why_not_asked(facts: ToolFacts) -> Reason | None:
 
 def _reading(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """The tree may be read; while planning by every tool that reads, else by those on the list."""
-    if facts.errand is not Errand.PLAN and not _listed(wish, facts, ()):
+    if facts.walled:
+        yield from _by_path(wish, facts, judge_walled_read, "call.read_allowed")
+        return
+    if facts.errand is not Errand.PLAN and not _listed(wish, facts.allowed_tools, ()):
         yield _ask("call.unlisted", tool=named(wish.tool))
     yield from _by_path(wish, facts, judge_read, "call.read_allowed")
 
 
 def _writing(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """Every path must lie inside the job's, and the tool must be on the list for them."""
+    if facts.walled:
+        yield from _by_path(wish, facts, judge_walled_write, "call.write_allowed")
+        return
     yield from _by_path(wish, facts, judge_write, "call.write_allowed")
     relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:MOST_PATHS])
-    if not _listed(wish, facts, relative):
+    if not _listed(wish, facts.allowed_tools, relative):
         yield _ask("call.unlisted", tool=named(wish.tool))
 
 
@@ -100,10 +134,10 @@ def _by_path(
     yield PartDecision(ToolOutcome.ALLOW, reason(allowed))
 
 
-def _listed(wish: ParsedCall, facts: ToolFacts, paths: tuple[str, ...]) -> bool:
-    """Whether settings execution.allowed_tools names the tool, by itself or for these paths."""
+def _listed(wish: ParsedCall, tools: tuple[str, ...], paths: tuple[str, ...]) -> bool:
+    """Whether a list of tools names the tool, by itself or for these paths."""
     names = _NAMES_FOR.get(wish.tool, frozenset({wish.tool}))
-    return any(_names(pattern, names, paths) for pattern in facts.allowed_tools)
+    return any(_names(pattern, names, paths) for pattern in tools)
 
 
 def _names(pattern: str, names: frozenset[str], paths: tuple[str, ...]) -> bool:
@@ -115,7 +149,12 @@ def _names(pattern: str, names: frozenset[str], paths: tuple[str, ...]) -> bool:
 
 
 def _running(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
-    yield from judge_run(wish, facts, host_rules(facts.allowed_domains))
+    rules = host_rules(facts.allowed_domains)
+    if not facts.walled:
+        yield from judge_run(wish, facts, rules)
+        return
+    yield from judge_walled_run(wish, facts, rules)
+    yield PartDecision(ToolOutcome.ALLOW, reason("call.run_allowed"))
 
 
 def _fetching(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
@@ -123,22 +162,24 @@ def _fetching(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     if facts.level is Level.OBSERVE:
         yield _deny("call.fetch_observe")
     elif wish.tool == "WebSearch":
-        known = _listed(wish, facts, ())
-        yield (
-            PartDecision(ToolOutcome.ALLOW, reason("call.fetch_allowed"))
-            if known
-            else _ask("call.unlisted", tool=wish.tool)
-        )
+        known = any(_listed(wish, tools, ()) for tools in (facts.allowed_tools, *facts.narrowing))
+        yield PartDecision(ToolOutcome.ALLOW, reason("call.fetch_allowed")) if known else _no_search(wish, facts)
     else:
-        refused = judge_url(wish.url, host_rules(facts.allowed_domains))
+        judge = judge_walled_url if facts.walled else judge_url
+        refused = judge(wish.url, host_rules(facts.allowed_domains))
         yield refused or PartDecision(ToolOutcome.ALLOW, reason("call.fetch_allowed"))
+
+
+def _no_search(wish: ParsedCall, facts: ToolFacts) -> PartDecision:
+    """A search reads hosts that no list names; inside walls nobody is asked about that."""
+    return _deny("call.search_unlisted") if facts.walled else _ask("call.unlisted", tool=wish.tool)
 
 
 def _delegating(_wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """A helper of the agent is held to the same law, call by call; untrusted text is not passed on."""
     yield (
         _deny("call.tainted_delegate")
-        if facts.tainted
+        if facts.tainted and not facts.walled
         else PartDecision(ToolOutcome.ALLOW, reason("call.delegate_allowed"))
     )
 
@@ -155,8 +196,11 @@ def _widening(_wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
     yield _deny("call.widen")
 
 
-def _unknown(wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
-    yield _ask("call.unknown", tool=named(wish.tool) or "without a name")
+def _unknown(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
+    """Inside walls an unknown tool reaches no further than the others."""
+    known = facts.walled or _listed(wish, facts.allowed_tools, ())
+    allowed = PartDecision(ToolOutcome.ALLOW, reason("call.walled"))
+    yield allowed if known else _ask("call.unknown", tool=named(wish.tool) or "without a name")
 
 
 _LAWS: Final[dict[ToolKind, Callable[[ParsedCall, ToolFacts], Iterator[PartDecision]]]] = {

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from midwatch.terms.agents import Errand
 from midwatch.terms.term import Term
-from midwatch.terms.trust import Level, Reason
+from midwatch.terms.trust import Isolation, Level, Reason
 
 MOST_PATHS: Final = 500
 """The most paths that one call may name."""
@@ -68,13 +68,25 @@ class ToolFacts:
     """The paths of this piece of work, inside the allowed ones; empty: all of them."""
     do_not_touch: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
-    """In the words of settings execution.allowed_tools, such as `Read` and `Bash(git *)`."""
+    """In the words of settings execution.allowed_tools, such as `Read` and `Bash(git *)`; inside strong walls it does
+    not bind."""
+    narrowing: tuple[tuple[str, ...], ...] = ()
+    """Lists that a person wrote for this project or this work: a call must be on each, at every isolation."""
+    own_commands: tuple[str, ...] = ()
+    """The project's checks and its setup: always allowed."""
+    isolation: Isolation = Isolation.NONE
+    """The walls that the agent runs in."""
     allowed_domains: tuple[str, ...] = ()
     scratch: tuple[str, ...] = ()
     """Absolute folders that belong to this job alone, such as its own /tmp."""
     tainted: bool = False
     denied_before: bool = False
     """The same call was asked and refused already."""
+
+    @property
+    def walled(self) -> bool:
+        """Whether the walls are the permission: strong isolation, and no plan is being made."""
+        return self.isolation is Isolation.BUBBLEWRAP and self.errand is not Errand.PLAN
 
 
 @dataclass(frozen=True, slots=True)

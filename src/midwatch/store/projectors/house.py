@@ -6,7 +6,7 @@ from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import people as people_events
 from midwatch.journal.events import projects as ev
-from midwatch.store.projectors.rows import adjust, begin, change, insert, on, only_written
+from midwatch.store.projectors.rows import adjust, begin, change, insert, on, only_written, row
 from midwatch.store.schema.tables import (
     goals,
     people,
@@ -40,6 +40,28 @@ def project_changed(c: sa.Connection, entry: Entry, event: ev.ProjectChanged) ->
 def project_removed(c: sa.Connection, entry: Entry, event: ev.ProjectRemoved) -> None:
     """The row stays, for history."""
     change(c, projects, {"id": event.project, "removed": False}, removed=True, updated_at=entry.at)
+
+
+@on(ev.ToolAlwaysAllowed)
+def tool_always_allowed(c: sa.Connection, entry: Entry, event: ev.ToolAlwaysAllowed) -> None:
+    """Each entry once."""
+    now = row(c, projects, event.project)["always_tools"]
+    change(
+        c,
+        projects,
+        {"id": event.project, "removed": False},
+        always_tools=tuple(dict.fromkeys((*now, *event.tools))),
+        updated_at=entry.at,
+    )
+
+
+@on(ev.ToolTakenBack)
+def tool_taken_back(c: sa.Connection, entry: Entry, event: ev.ToolTakenBack) -> None:
+    now = tuple(row(c, projects, event.project)["always_tools"])
+    if event.tool not in now:
+        raise Stale(f"{event.tool} is not always allowed there.", hint="Look again: midwatch project show NAME")
+    kept = tuple(tool for tool in now if tool != event.tool)
+    change(c, projects, {"id": event.project, "removed": False}, always_tools=kept, updated_at=entry.at)
 
 
 @on(ev.GoalSet)

@@ -48,6 +48,7 @@ class NewProject(Term):
     setup: str = Field(default="", max_length=2000)
     forge: str = Field(default="", max_length=64)
     do_not_touch: tuple[str, ...] = Field(default=(), max_length=200)
+    tools: tuple[str, ...] = Field(default=(), max_length=100)
 
 
 class ProjectEdit(Term):
@@ -59,6 +60,13 @@ class ProjectEdit(Term):
     setup: str | None = Field(default=None, max_length=2000)
     forge: str | None = Field(default=None, max_length=64)
     do_not_touch: tuple[str, ...] | None = Field(default=None, max_length=200)
+    tools: tuple[str, ...] | None = Field(default=None, max_length=100)
+
+
+class ToolTaken(Term):
+    """What is no longer always allowed."""
+
+    tool: str = Field(min_length=1, max_length=400)
 
 
 class FlagEdit(Term):
@@ -85,6 +93,12 @@ async def change_project(house: TheHouse, person: Person, name: str, edit: Proje
 async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdit) -> ProjectRow:
     """Protect, block or skip a project, or undo that."""
     return await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
+
+
+@router.post("/projects/{name}/tools/take-back", dependencies=[Operates])
+async def take_back_tool(house: TheHouse, person: Person, name: str, taken: ToolTaken) -> ProjectRow:
+    """Take back what an answer always allowed agents in a project."""
+    return await by_day.take_back_tool(house.evening, name, taken.tool, by=person)
 
 
 @router.delete("/projects/{name}", dependencies=[Operates])

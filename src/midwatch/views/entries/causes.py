@@ -10,6 +10,8 @@ from midwatch.journal.events.session import AskOpened
 
 _LEANS: Final[dict[str, str]] = {
     "project.changed": "project",
+    "project.tool_allowed": "ask",
+    "project.tool_taken_back": "project",
     "project.removed": "project",
     "goal.set": "goal project",
     "goal.closed": "goal",

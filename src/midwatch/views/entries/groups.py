@@ -13,7 +13,14 @@ Books = (
 )
 """Projects, goals and work."""
 
-Standing = projects.SettingsProposed | projects.SettingsApplied | projects.SettingsDiscarded | projects.LevelChanged
+Standing = (
+    projects.SettingsProposed
+    | projects.SettingsApplied
+    | projects.SettingsDiscarded
+    | projects.LevelChanged
+    | projects.ToolAlwaysAllowed
+    | projects.ToolTakenBack
+)
 """Values that apply until they are changed."""
 
 Briefing = session.SessionOpened | session.OrdersChanged | session.OrdersSigned | session.SessionStarted

@@ -16,7 +16,8 @@ Phase = Literal["evening", "sense", "plan", "act", "job", "ask", "morning", "hou
 Tag = Literal["writes", "errors", "assumptions", "evidence", "decisions"]
 
 _KINDS: Final[dict[Phase, str]] = {
-    "house": """project.added project.changed project.removed goal.set goal.closed work.added work.changed
+    "house": """project.added project.changed project.removed project.tool_allowed
+        project.tool_taken_back goal.set goal.closed work.added work.changed
         settings.proposed settings.applied settings.discarded level.changed
         person.added person.changed person.removed person.invited person.entered person.left person.refused
         token.issued token.revoked""",

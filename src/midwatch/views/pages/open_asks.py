@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Final
 
-from midwatch.terms.asks import EDIT, AskKind, Silence, held_parts
+from midwatch.terms.asks import EDIT, AskKind, Silence, always_tools, held_parts
 from midwatch.terms.english import say
 from midwatch.terms.jobs import Plan
 from midwatch.terms.records import AskRow, JobRow, ProjectRow
@@ -111,11 +111,17 @@ def _choices(ask: AskRow) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             value=clean(one),
-            label=clean(words.get(one, one[:1].upper() + one[1:]).replace("_", " "), 60),
+            label=_label(words.get(one, one)),
             primary=one == best,
         )
         for one in ask.options
     )
+
+
+def _label(option: str) -> str:
+    """Write an option as a button; what would always be allowed is written as it is, all of it."""
+    text = option[:1].upper() + option[1:]
+    return clean(text, 300) if always_tools(option) else clean(text.replace("_", " "), 60)
 
 
 def harmless_plan(plan: Plan) -> Plan:

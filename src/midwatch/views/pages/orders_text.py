@@ -45,6 +45,7 @@ def _work(one: OrderedWork) -> str:
         f"agent = {_text(one.agent)}",
         *([] if one.usd is None else [f"usd = {one.usd!r}"]),
         *([] if one.minutes is None else [f"minutes = {one.minutes}"]),
+        *([f"tools = {_texts(one.tools)}"] if one.tools else []),
     ]
     for part in one.parts:
         lines += ["[[work.parts]]", f"project = {_text(part.project)}"]

@@ -84,6 +84,10 @@ class Prover:
         found = {"new_tests": said, "new_test_files": tuple(sorted(tests)), "coverage": coverage, "notes": notes}
         return proof.model_copy(update={**found, "head": asked.head})
 
+    async def checks(self, asked: ProofRequest) -> tuple[NamedCheck, ...]:
+        """Say which checks there are, without running them."""
+        return await _Court(self, asked).checks()
+
     async def baseline(self, asked: ProofRequest) -> Results:
         """Run the checks on the base alone."""
         court = _Court(self, asked)

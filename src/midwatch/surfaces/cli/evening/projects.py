@@ -43,6 +43,7 @@ def add(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
     forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
     protect_path: list[str] = typer.Option([], help="A path that no night may change, such as: migrations/**"),
+    tool: list[str] = typer.Option([], help="The only tools agents may use; by default all that the sandbox allows."),
 ) -> None:
     """Add a repository.
 
@@ -58,6 +59,7 @@ def add(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
         "setup": setup,
         "forge": forge,
         "do_not_touch": protect_path,
+        "tools": tool,
     }
     row = client.send("POST", "/projects", body)
     typer.echo(f"Added project {row['name']} (branch {row['branch']}).")
@@ -81,17 +83,26 @@ def show(name: str, *, as_json: bool = JSON_FLAG) -> None:
     line(row["purpose"] or "(no purpose stated)", indent="")
     if row["flags"]:
         typer.echo(f"  flags: {', '.join(row['flags'])}")
+    _show_commands(row)
+    for goal in row["goals"]:
+        line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
+    for item in row["work"]:
+        line(item["title"], first=f"  work #{item['number']} [{item['status']}] ")
+
+
+def _show_commands(row: dict[str, Any]) -> None:
+    """Show what runs in it, what agents may use and may not touch, and where its work goes."""
     for check in row["checks"]:
         typer.echo(f"  check: {check}")
     if row["setup"]:
         typer.echo(f"  setup: {row['setup']}")
     for path in row["do_not_touch"]:
         line(path, first="  never touched: ")
+    for tool in row["tools"]:
+        typer.echo(f"  tool: {tool}")
+    for tool in row["always_tools"]:
+        typer.echo(f"  always allowed: {tool}")
     typer.echo(f"  forge: {row['delivers_to']}{'' if row['forge'] else ' (by its address)'}")
-    for goal in row["goals"]:
-        line(goal["statement"], first=f"  goal ({goal['horizon']}, v{goal['version']}): ")
-    for item in row["work"]:
-        line(item["title"], first=f"  work #{item['number']} [{item['status']}] ")
 
 
 @app.command()
@@ -105,6 +116,7 @@ def change(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     protect_path: list[str] | None = typer.Option(
         None, help='The paths that no night may change, replacing all; "" alone removes them.'
     ),
+    tool: list[str] | None = typer.Option(None, help="The only tools agents may use, replacing all; or: all"),
 ) -> None:
     """Change what is given; the rest stays.
 
@@ -117,11 +129,22 @@ def change(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
         "setup": setup,
         "forge": forge,
         "do_not_touch": protect_path or None,
+        "tools": tool or None,
     }
     if all(value is None for value in body.values()):
         raise Misuse("Nothing to change was given.", hint="See: midwatch project change --help")
     row = client.send("PATCH", f"/projects/{client.part(name)}", body)
     typer.echo(f"Project {row['name']} is changed.")
+
+
+@app.command(name="take-back")
+def take_back(name: str, tool: str = typer.Argument(..., help="As project show names it.")) -> None:
+    """Take back what agents were always allowed in a project.
+
+    Example: midwatch project take-back shop "Bash(npm run *)"
+    """
+    row = client.send("POST", f"/projects/{client.part(name)}/tools/take-back", {"tool": tool})
+    typer.echo(f"Project {row['name']}: {tool} is no longer always allowed.")
 
 
 @app.command()

@@ -33,6 +33,7 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
     minutes: int | None = typer.Option(None, "--minutes", min=1, help="Work at most this long on each job."),
     check: list[str] = typer.Option([], "--check", help="Must pass; by default the project's own checks."),
     path: list[str] = typer.Option([], "--path", help="Change nothing outside, such as 'src/**'."),
+    tool: list[str] = typer.Option([], "--tool", help="Use only these tools, such as Read or 'Bash(npm run *)'."),
     follow: bool = typer.Option(False, "--follow", "-f", help="Follow it, and answer its questions here."),
     interactive: bool = typer.Option(
         False, "--interactive", "-i", help="Type into the agent's own program yourself; --agent shell for a shell."
@@ -56,7 +57,7 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
             "agent": "housekeeper" if agent == SHELL else agent,
             "checks": check,
         }
-        wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes, "by_hand": interactive}
+        wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes, "by_hand": interactive, "tools": tool}
         begun.update(client.send("POST", "/code", wanted))
         _tell_begun(begun, alone=alone, follow=follow or interactive, as_json=as_json)
         if interactive:

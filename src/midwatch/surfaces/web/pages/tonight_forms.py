@@ -157,7 +157,11 @@ def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
         return [*work, filled]
     _same(work_at(orders, item), text(sent, "was"))
     # Fields that the form does not have stay as they were.
-    kept = {name: work[int(item)][name] for name in ("projects", "parts", "usd", "minutes") if name in work[int(item)]}
+    kept = {
+        name: work[int(item)][name]
+        for name in ("projects", "parts", "usd", "minutes", "tools")
+        if name in work[int(item)]
+    }
     work[int(item)] = filled | kept | ({"project": ""} if "projects" in kept else {})
     return work
 

@@ -65,11 +65,19 @@ async def change_project(house: TheHouse, person: Person, request: Request, name
                 "priority": text(sent, "priority") or None,
                 "setup": text(sent, "setup"),
                 "do_not_touch": lines(sent, "do_not_touch"),
+                "tools": lines(sent, "tools"),
             }
         )
         await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
-    except (Misuse, ValidationError) as error:
+    except (MidwatchError, ValidationError) as error:
         return await _wrong(house, "change", name, sent, error)
+    return await answer(house, *CHANGED)
+
+
+@router.post("/tonight/projects/{name}/tools/take-back", dependencies=[Operates])
+async def take_back_tool(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
+    """Take back what an answer always allowed agents in a project."""
+    await by_day.take_back_tool(house.evening, name, text(await request.form(), "tool"), by=person)
     return await answer(house, *CHANGED)
 
 

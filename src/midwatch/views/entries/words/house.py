@@ -14,7 +14,7 @@ from midwatch.views.text.plain import clean, listed, spaced
 def sentence(event: ev.ProjectEvent, names: Names) -> str:
     """Describe a change of projects, goals, work, settings or the level."""
     if isinstance(event, Standing):
-        return _standing(event)
+        return _standing(event, names)
     return _books(event, names)
 
 
@@ -39,7 +39,7 @@ def _books(event: Books, names: Names) -> str:
     return text
 
 
-def _standing(event: Standing) -> str:
+def _standing(event: Standing, names: Names) -> str:
     match event:
         case ev.SettingsProposed(changes=changes):
             text = f"New settings are proposed: {listed(tuple(changes)) or 'none'}"
@@ -47,6 +47,10 @@ def _standing(event: Standing) -> str:
             text = "The proposed settings were applied"
         case ev.SettingsDiscarded():
             text = "The proposed settings were discarded"
+        case ev.ToolAlwaysAllowed(project=name, tools=tools):
+            text = f"Always allowed in {names.project(name)}: {listed(tools, 5)}"
+        case ev.ToolTakenBack(project=name, tool=tool):
+            text = f"No longer always allowed in {names.project(name)}: {clean(tool, 80)}"
         case ev.LevelChanged():
             forced = " (forced)" if event.forced else ""
             why = f": {clean(event.reason)}" if event.reason else ""
@@ -69,6 +73,8 @@ def _changes(event: ev.ProjectChanged) -> str:
         said.append(f"purpose {clean(event.purpose, 80) or 'none'}")
     if event.checks is not None:
         said.append(f"checks {listed(event.checks) or 'none'}")
+    if event.tools is not None:
+        said.append(f"tools {listed(event.tools) or 'as the orders and the settings say'}")
     if event.priority is not None:
         said.append(f"priority {event.priority}")
     if event.do_not_touch is not None:
