@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from midwatch.compose import hellos
-from midwatch.evening import preflight_run
+from midwatch.evening import preflight_run, signing
 from midwatch.evening.preflight_run import Lookout
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import NetworkReach
@@ -32,6 +32,9 @@ class Preflights:
 
     async def look(self, journal: Journal, preflight: str) -> None:
         await preflight_run.look(preflight_run.writing_to(self._out, journal), preflight)
+
+    async def sign(self, journal: Journal, preflight: str) -> None:
+        await signing.carry_out(preflight_run.writing_to(self._out, journal).evening, preflight)
 
     async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
         await preflight_run.give_up(preflight_run.writing_to(self._out, journal), preflight, error)
