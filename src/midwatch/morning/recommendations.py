@@ -28,8 +28,8 @@ def recommend(
     merges = [_merge(by_job[pr.job], pr, evidence, new_id) for pr in pull_requests if pr.state == "open"]
     looks = [one for job in jobs if (one := _look(job, evidence, new_id)) is not None]
     again = [_again(job, new_id) for job in jobs if job.state is JobState.FAILED and not _retried(job, jobs)]
-    ranked = sorted(merges, key=lambda one: -one.confidence) + looks + again
-    return tuple(ranked[:MOST])
+    ranked = sorted(merges, key=lambda one: -one.confidence)  # all of them: a person merges only what they accepted
+    return (*ranked, *(looks + again)[: max(0, MOST - len(ranked))])
 
 
 def _merge(

@@ -110,6 +110,8 @@ class Given(Term):
     recommendation: str
     outcome: ReviewOutcome
     reason: str = ""
+    keep_open: bool = False
+    """Rejected, and its pull request stays open."""
 
 
 class Review(Term):

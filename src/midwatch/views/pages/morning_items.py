@@ -1,7 +1,7 @@
 """The review queue: each recommendation with its evidence, its checks, and what was decided for the person."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobExecuted, JobVerified
@@ -33,6 +33,8 @@ class NightRows:
     evaluations: tuple[rec.EvaluationRow, ...] = ()
     outcomes: tuple[rec.OutcomeRow, ...] = ()
     stacks: tuple[rec.StackRow, ...] = ()
+    verdicts: Mapping[str, ReviewOutcome] = field(default_factory=dict)
+    """By pull request in a stack, which may be of an earlier night."""
 
 
 class EvidenceShown(Term):

@@ -53,8 +53,9 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     brevity: int = typer.Option(0, min=0, max=5, help="1 to 5."),
     accept: list[str] = typer.Option([], help="Recommendations by their place (1, 2, 3)."),
     modify: list[str] = typer.Option([], help="Accepted with changes."),
-    reject: list[str] = typer.Option([], help="Not taken."),
+    reject: list[str] = typer.Option([], help="Not taken; its pull request is closed."),
     defer: list[str] = typer.Option([], help="Later."),
+    keep_open: list[str] = typer.Option([], help="Rejected, and its pull request is not closed."),
     flag: list[str] = typer.Option([], help="wrong_fact or unsafe"),
     note: str = typer.Option("", help="Anything else."),
     *,
@@ -65,10 +66,13 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     Example: midwatch review --usefulness 4 --trust 4 --brevity 5 --accept 1 --reject 2
     """
     result = client.get("/morning", night=night)
-    by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, flag))
+    by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, keep_open, flag))
     if by_flags:
-        groups = {"accepted": accept, "modified": modify, "rejected": reject, "deferred": defer}
+        groups = {"accepted": accept, "modified": modify, "rejected": reject + keep_open, "deferred": defer}
         given = _from_flags(result, groups, (usefulness, trust, brevity))
+        kept = {_id(result, place) for place in keep_open}
+        for one in given["outcomes"]:
+            one["keep_open"] = one["recommendation"] in kept
     elif sys.stdin.isatty():
         given = _by_keys(result)
     else:
@@ -115,7 +119,7 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
     """One item at a time: A accept, E edit, R reject, D defer, K back."""
     show_brief(answer)
     known = answer["recommendations"]
-    outcomes: dict[str, dict[str, str]] = {}
+    outcomes: dict[str, dict[str, str | bool]] = {}
     at = 0
     while at < len(known):
         one = known[at]
@@ -132,7 +136,10 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
             at = max(0, at - 1)
         elif key in KEYS:
             reason = typer.prompt("  why", default="", show_default=False) if key in {"e", "r"} else ""
-            outcomes[one["id"]] = {"recommendation": one["id"], "outcome": KEYS[key], "reason": reason}
+            kept = key == "r" and not typer.confirm("  close its pull request", default=True)
+            outcomes[one["id"]] = {
+                "recommendation": one["id"], "outcome": KEYS[key], "reason": reason, "keep_open": kept
+            }  # fmt: skip
             at += 1
         elif key == "j":
             at += 1

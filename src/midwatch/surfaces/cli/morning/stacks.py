@@ -50,6 +50,8 @@ def _show_what_to_do(row: dict[str, Any]) -> None:
     if row["offered"]:
         does = "Post the order there" if row["elsewhere"] else "Merge the whole order"
         typer.echo(wanted(f"{does}: midwatch stack merge --project {name}"))
+    elif row["held"]:
+        line(f"{' '.join(row['held'])} Your verdicts: midwatch review")
     elif row["state"] == "merged":
         typer.echo(good(f"Merged by {row['settled_by']}.") + f" Take it back: midwatch stack undo --project {name}")
         for command in row["undo"]:
