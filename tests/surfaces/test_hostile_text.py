@@ -357,7 +357,9 @@ async def test_what_hides_something_can_still_be_answered_and_taken_out(tmp_path
         page = (await hostile.get("/live")).text
         form = page[page.index('hx-post="/asks/ask_extra/answer"') :]
         shown = html.unescape(re.findall(r'name="answer" value="([^"]*)"', form)[1])
-        answer = await hostile.post("/asks/ask_extra/answer", {"answer": shown}, **{"hx-request": "true"})
+        bound = re.findall(r'name="shown_hash" value="(\w+)"', form)[0]
+        given = {"answer": shown, "shown_hash": bound}
+        answer = await hostile.post("/asks/ask_extra/answer", given, **{"hx-request": "true"})
         assert answer.status_code == 200, answer.text
         ask = await house.house.records.get(AskRow, "ask_extra")
         assert ask.answer == ask.options[1]

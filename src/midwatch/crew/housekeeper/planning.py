@@ -18,7 +18,7 @@ from midwatch.crew.housekeeper.tree import Tree, look
 
 def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits: ChangeLimits) -> HousekeeperPlan:
     """Return what would be done within the limits, without changing anything."""
-    head = checkout.head()
+    checkout.head()  # refuses a repository without a commit
     tree = look(checkout, scope)
     say(f"Looking at {count(len(tree.mine), 'file')}, {len(tree.python())} of them Python")
     rehearsal = rehearse(tree, limits)
@@ -34,7 +34,7 @@ def plan(checkout: Checkout, scope: PathScope, commands: tuple[str, ...], limits
         estimate_files=len(rehearsal.files),
         estimate_lines=rehearsal.lines,
         blast_radius=_blast_radius(pieces),
-        undo=f"git reset --hard {head[:12]}, or git revert of any one commit: each is independent." if pieces else "",
+        undo="git revert of any one commit: each is independent. Nothing else changes." if pieces else "",
         findings=kept(rehearsal.found),
     )
 

@@ -91,7 +91,8 @@ class AnswerGiven(Term):
 
     answer: str
     text: str = ""
-    shown_hash: str = ""
+    shown_hash: str = Field(min_length=1)
+    """The `shown_hash` of the ask as the person was shown it."""
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])

@@ -8,7 +8,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, good, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, forget_typed, good, head, line, pressed, show_json, wanted
 from midwatch.views.text.plain import counted
 
 KEYS = {"a": "accepted", "e": "modified", "r": "rejected", "d": "deferred"}
@@ -128,7 +128,7 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
         for tradeoff in one["tradeoffs"]:
             line(tradeoff, first="  tradeoff: ")
         typer.echo("  [a]ccept  [e]dited  [r]eject  [d]efer  [k] back  [j] skip ", nl=False)
-        key = typer.getchar().lower()
+        key = pressed().lower()
         typer.echo(key)
         if key in {"\x03", "q"}:
             raise typer.Abort
@@ -136,6 +136,7 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
             at = max(0, at - 1)
         elif key in KEYS:
             reason = typer.prompt("  why", default="", show_default=False) if key in {"e", "r"} else ""
+            forget_typed()
             kept = key == "r" and not typer.confirm("  close its pull request", default=True)
             outcomes[one["id"]] = {
                 "recommendation": one["id"], "outcome": KEYS[key], "reason": reason, "keep_open": kept
@@ -150,7 +151,7 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
 def _rating(name: str) -> int:
     while True:
         typer.echo(f"{name} [1-5] ", nl=False)
-        key = typer.getchar()
+        key = pressed()
         typer.echo(key)
         if key in "12345" and key:
             return int(key)
