@@ -13,8 +13,7 @@ ASKS = {
 }
 
 
-def until(screen: int, words: bytes) -> bytes:
-    seen = b""
+def until(screen: int, words: bytes, seen: bytes = b"") -> bytes:
     while words not in seen:
         seen += os.read(screen, 4096)
     return seen
@@ -32,9 +31,9 @@ def test_keys_pressed_too_early_are_forgotten(how: str) -> None:
         os.write(screen, early)
         until(screen, early.strip())  # the terminal has it
         os.write(told, b"!")
-        until(screen, prompt)
+        seen = until(screen, prompt)
         os.write(screen, late)
-        said = until(screen, b"'\r\n")
+        said = until(screen, b"'\r\n", seen)
         assert asking.wait() == 0
     assert b"'r" in said
     for one in (screen, terminal, go, told):

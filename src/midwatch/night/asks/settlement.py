@@ -14,12 +14,13 @@ from midwatch.night.recovery import waits
 from midwatch.night.rounds import acts
 from midwatch.night.rounds.debrief import debrief_events
 from midwatch.ports.journal import Journal, Records
-from midwatch.rules.people.asks import NO, YES, agrees, hash_shown
+from midwatch.rules.people.asks import NO, YES, agrees
 from midwatch.terms.asks import EDIT, AskKind, AskState, Silence
 from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
+from midwatch.views.pages.open_asks import hash_shown
 from midwatch.views.text.plain import clean
 
 TRIES = 5

@@ -1,11 +1,10 @@
 """When an ask is due and what silence means (SPEC 9)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
 
-from midwatch.journal.entry import digest
 from midwatch.terms.asks import APPROVE, REJECT, AskKind, Silence
 from midwatch.terms.english import say
 from midwatch.terms.trust import Level
@@ -92,8 +91,3 @@ def _later(at: datetime, span: timedelta) -> datetime:
 def _stamp(at: datetime) -> datetime:
     """Wall times of one zone subtract as if clocks never changed; UTC does not."""
     return at if at.tzinfo is None else at.astimezone(UTC)
-
-
-def hash_shown(shown_hash: str, question: str, options: Sequence[str]) -> str:
-    """Identify what a person is asked: by the hash that came with it, as a plan's, else by question and options."""
-    return shown_hash or digest(question, *options)

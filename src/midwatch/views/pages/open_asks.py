@@ -1,11 +1,11 @@
 """What waits for a person: the question, the answers one can give with one press, and what silence means."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from midwatch.rules.people.asks import hash_shown
+from midwatch.journal.entry import digest
 from midwatch.terms.asks import EDIT, REJECT, AskKind, Silence, held_parts
 from midwatch.terms.english import say
 from midwatch.terms.jobs import Plan
@@ -171,3 +171,8 @@ def silence_parts(silence: Silence, *, due: bool) -> tuple[str, str]:
     if not due or silence is Silence.WAITS or not words.startswith(_WITHIN):
         return words, ""
     return f"{_WITHIN} within", words.removeprefix(_WITHIN)
+
+
+def hash_shown(shown_hash: str, question: str, options: Sequence[str]) -> str:
+    """Identify what a person is asked: by the hash that came with it, as a plan's, else by question and options."""
+    return shown_hash or digest(question, *options)
