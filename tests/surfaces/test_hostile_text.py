@@ -55,13 +55,14 @@ NEVER_TOLD = {
     "person.removed",
     "project.removed",
     *("ask.postponed", "job.boxed", "job.warned", "plan.returned", "pull_request.changed", "push.begun", "push.failed"),
-    *("signal.answered", "signal.passed", "signal.seen", "stack.commented", "stack.undone"),
+    *("signal.answered", "signal.passed", "signal.seen", "signing.asked", "signing.dropped", "stack.commented"),
+    "stack.undone",
 }
 """Kinds no house here takes; tests/views/test_describe.py says them with hostile words."""
 PARTS = ("goals", "work", "limits", "permissions", "text", "sign", "estimate", "wont")
 PAGES = (
     *("/", "/live", "/tonight", "/morning", "/morning?night=1", "/morning/diff/1", "/jobs/1", "/jobs/1/now", "/login"),
-    *("/jobs/1/kept", "/jobs/1/prompts/1", "/jobs/1/steps/3", "/tonight/ready", "/morning/stack/1"),
+    *("/jobs/1/kept", "/jobs/1/prompts/1", "/jobs/1/steps/3", "/tonight/ready", "/tonight/sheet", "/morning/stack/1"),
     *("/welcome?key=", "/healthz", "/readyz", "/favicon.ico", "/tonight/level", "/tonight/level/edit"),
     "/tonight/orders/text/example",
     *(f"/tonight/orders/{part}" for part in PARTS),
