@@ -13,7 +13,7 @@ from midwatch.surfaces.queries.audit import violations
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.records import PullRequestRow, StackRow
 from tests.nights.house import git
-from tests.nights.stacked import EIGHT, a_dawn_of, ends
+from tests.nights.stacked import EIGHT, a_dawn_of, ends, reviews
 from tests.store.processes import run_module
 
 MOST_COMMANDS = 20
@@ -39,6 +39,7 @@ async def killed_at(folder: Path, boundaries: Iterable[tuple[str, ...]]) -> int:
     pair = {name: EIGHT[name] for name in ("Alpha", "Amend")}
     async with a_dawn_of(folder / "dawn", pair, checks=()) as (house, _):
         await ends(house)
+        await reviews(house)
         base = git(folder / "dawn" / "sample", "rev-parse", "main")
     killed = 0
     for how in boundaries:

@@ -12,7 +12,7 @@ from midwatch.journal.events import jobs as ev
 from midwatch.journal.events import session as night
 from midwatch.journal.events.jobs import JobBoxed
 from midwatch.journal.events.notices import PushBegun
-from midwatch.journal.events.preflight import PreflightBegun
+from midwatch.journal.events.preflight import PreflightBegun, PreflightEnded, SigningAsked
 from midwatch.journal.follows import QueuedWork, follows
 from midwatch.terms.asks import Tier
 from midwatch.terms.jobs import Stage
@@ -46,6 +46,8 @@ OTHERS: list[tuple[type[Event], dict[str, Any], QueuedWork]] = [
     (ev.JobStopRequested, {"job": "j"}, QueuedWork("halt", {"job": "j"})),
     (JobBoxed, {"job": "j"}, QueuedWork("halt", {"job": "j"})),
     (PreflightBegun, {"preflight": "p"}, QueuedWork("preflight", {"preflight": "p"})),
+    (PreflightEnded, {"preflight": "p"}, QueuedWork("sign", {"preflight": "p"})),
+    (SigningAsked, {"preflight": "p"}, QueuedWork("sign", {"preflight": "p"})),
     (PushBegun, {"push": "p"}, QueuedWork("push", {"push": "p"})),
     (night.NoticeRaised, {"notice": "n", "tier": Tier.URGENT}, QueuedWork("tell", {"notice": "n"})),
 ]

@@ -30,7 +30,7 @@ from midwatch.terms.records import (
 from midwatch.terms.stack import LeftOutWhy, StackState, StackVerdict
 from tests.nights.house import TestHouse, git
 from tests.nights.scripted import write
-from tests.nights.stacked import EIGHT, LINES, a_dawn_of, a_night_of, all_of, ends, green, merges, moved
+from tests.nights.stacked import EIGHT, LINES, a_dawn_of, a_night_of, all_of, ends, green, merges, moved, reviews
 
 PAIR = {name: EIGHT[name] for name in ("Alpha", "Amend")}
 THREE = PAIR | {"Beta": EIGHT["Beta"]}
@@ -58,6 +58,7 @@ async def test_the_verified_order_of_eight_branches_is_green_and_nothing_left_ou
     """X12: checked by plain git and by running the checks, without any of our code."""
     async with a_dawn_of(tmp_path, EIGHT) as (house, source):
         report = await ends(house)
+        await reviews(house)
         row = await the_stack(house)
         assert (row.verdict, [step.title for step in row.order]) == (
             StackVerdict.GREEN,
@@ -90,6 +91,7 @@ async def test_the_verified_order_of_eight_branches_is_green_and_nothing_left_ou
 async def test_a_whole_night_ends_with_its_stack_on_both_databases(tmp_path: Path, database_url: str) -> None:
     async with a_dawn_of(tmp_path, THREE, url=database_url) as (house, source):
         await ends(house)
+        await reviews(house)
         row = await the_stack(house)
         assert (row.state, row.verdict, len(row.order), row.check_runs) == (StackState.MADE, StackVerdict.GREEN, 2, 1)
         merged = await merge_stack.take(house.house.morning, "1", by="ann")
@@ -98,7 +100,7 @@ async def test_a_whole_night_ends_with_its_stack_on_both_databases(tmp_path: Pat
         assert await states(house) == {"Alpha": "merged", "Amend": "merged", "Beta": "open"}
         work = {item.title: item.status for item in await house.house.records.find(WorkRow)}
         assert work["Alpha"] is WorkStatus.DONE
-        assert {one.outcome for one in await house.house.records.find(OutcomeRow)} == {"pending"}
+        assert {one.outcome for one in await house.house.records.find(OutcomeRow)} == {"accepted"}
         kinds = [entry.event.kind for entry in await every_entry(house.house)]
         assert kinds.index("stack.made") < kinds.index("report.written")
         assert not await house.house.records.find(TimerRow, kind="stack")
@@ -110,6 +112,7 @@ async def test_a_night_of_real_jobs_ends_with_the_same_stack(tmp_path: Path) -> 
     async with a_night_of(tmp_path, EIGHT) as (house, source):
         row = await the_stack(house)
         assert (row.verdict, len(row.order), len(row.left_out)) == (StackVerdict.GREEN, 4, 4)
+        await reviews(house)
         await merge_stack.take(house.house.morning, row.id, by="ann")
         assert green(source)
         await all_is_well(house)
@@ -139,6 +142,7 @@ async def test_the_same_change_twice_is_no_conflict(tmp_path: Path) -> None:
     edits = {"Alpha": EIGHT["Alpha"], "Alpha again": EIGHT["Alpha"]}
     async with a_dawn_of(tmp_path, edits) as (house, source):
         await ends(house)
+        await reviews(house)
         row = await the_stack(house)
         assert (len(row.order), row.verdict) == (2, StackVerdict.GREEN)
         await merge_stack.take(house.house.morning, row.id, by="ann")
@@ -203,6 +207,7 @@ async def test_one_branch_makes_no_stack_at_dawn_but_can_be_checked_by_hand(tmp_
 async def test_a_base_that_moved_is_refused_and_checked_anew(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, THREE) as (house, source):
         await ends(house)
+        await reviews(house)
         (source / "a.txt").write_text((source / "a.txt").read_text().replace("line 1\n", "line none\n"))
         git(source, "commit", "-qam", "Mine")
         mine = git(source, "rev-parse", "main")
@@ -224,6 +229,7 @@ async def test_a_base_that_moved_is_refused_and_checked_anew(tmp_path: Path) -> 
 async def test_a_dirty_checkout_is_refused_with_the_command_that_works(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, PAIR) as (house, source):
         await ends(house)
+        await reviews(house)
         (source / "prices.py").write_text("mine = True\n")
         with pytest.raises(Refused, match="uncommitted changes") as refused:
             await merge_stack.take(house.house.morning, "1", by="ann")
@@ -238,6 +244,7 @@ async def test_a_dirty_checkout_is_refused_with_the_command_that_works(tmp_path:
 async def test_a_stack_is_taken_back_while_its_branch_stands_and_then_offered_again(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, PAIR) as (house, source):
         await ends(house)
+        await reviews(house)
         before = git(source, "rev-parse", "main")
         row = await merge_stack.take(house.house.morning, "1", by="ann")
         with pytest.raises(Refused, match="merged already"):
@@ -256,6 +263,7 @@ async def test_a_stack_is_taken_back_while_its_branch_stands_and_then_offered_ag
 async def test_a_pull_request_merged_meanwhile_makes_the_stack_stale(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, PAIR) as (house, _):
         await ends(house)
+        await reviews(house)
         first = (await the_stack(house)).order[0]
         await house.house.journal.record(PullRequestMerged(pull_request=first.pull_request, sha="0" * 40, by="ann"))
         with pytest.raises(Stale, match="is merged since the stack was made"):
@@ -284,6 +292,7 @@ async def test_a_stack_that_breaks_does_not_cost_the_brief(tmp_path: Path, monke
     async with a_dawn_of(tmp_path, PAIR) as (house, _):
         monkeypatch.setattr(house.house.workshop.proofs, "prove", broken)
         report = await ends(house)
+        await reviews(house)
         row = await the_stack(house)
         assert (row.verdict, row.why) == (StackVerdict.FAILED, "The disk is full.")
         assert "The stack could not be made. The disk is full." in str(report.brief)
@@ -325,6 +334,7 @@ class OtherForge:
 async def test_elsewhere_the_order_is_told_once_at_each_pull_request(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, THREE, forge="github") as (house, source):
         await ends(house)
+        await reviews(house)
         before = git(source, "rev-parse", "main")
         with pytest.raises(Refused, match="No forge is called github"):
             await merge_stack.take(house.house.morning, "1", by="ann")
@@ -347,6 +357,7 @@ async def test_elsewhere_the_order_is_told_once_at_each_pull_request(tmp_path: P
 async def test_a_forge_that_was_away_is_told_at_the_next_try_and_nobody_twice(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, THREE, forge="github") as (house, _):
         await ends(house)
+        await reviews(house)
         forge = OtherForge()
         forge.away_after = 1
         morning = replace(house.house.morning, comments=forge)
@@ -356,4 +367,28 @@ async def test_a_forge_that_was_away_is_told_at_the_next_try_and_nobody_twice(tm
         forge.away_after = 99
         row = await merge_stack.take(morning, "1", by="ann")
         assert (row.state, [name for name, _ in forge.said]) == (StackState.COMMENTED, ["Alpha", "Amend"])
+        await all_is_well(house)
+
+
+async def test_a_stack_lands_only_what_the_person_accepted(tmp_path: Path) -> None:
+    """A3: one key merged what was rejected, and what nobody had looked at."""
+    edits = {name: write(f"part_{name}.txt", name) for name in ("One", "Two", "Three", "Four")}
+    async with a_dawn_of(tmp_path, edits) as (house, source):
+        await ends(house)
+        before = git(source, "rev-parse", "main")
+        with pytest.raises(Refused, match="Pull requests 1, 2, 3 and 4 have no verdict yet"):
+            await merge_stack.take(house.house.morning, "1", by="ann")
+        await reviews(house, Two="rejected", Three="deferred", Four="pending")
+        with pytest.raises(Refused, match="Pull request 2 was rejected"):
+            await merge_stack.take(house.house.morning, "1", by="ann")
+        assert git(source, "rev-parse", "main") == before
+        row = await the_stack(house)
+        assert (row.number, [step.title for step in row.order]) == (2, ["One"])
+        assert {one.title: one.why for one in row.left_out} == {
+            "Two": LeftOutWhy.REJECTED,
+            "Three": LeftOutWhy.DEFERRED,
+            "Four": LeftOutWhy.UNREVIEWED,
+        }
+        await merge_stack.take(house.house.morning, row.id, by="ann")
+        assert sorted(one.name for one in source.glob("part_*")) == ["part_One.txt"]
         await all_is_well(house)

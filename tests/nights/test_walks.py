@@ -68,7 +68,7 @@ async def sentence(folder: Path) -> Trace:
             await visitor.api("POST", "/code", {"sentence": "Tidy up", "projects": ["sample"]})
             await house.settle()
             (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
-            await visitor.api("POST", f"/asks/{ask.number}/answer", {"answer": "approve"})
+            await visitor.api("POST", f"/asks/{ask.number}/answer", {"answer": "approve", "shown_hash": ask.shown_hash})
             await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DONE, job.why
@@ -112,7 +112,7 @@ async def _question(folder: Path, trace: Trace, agent: WaitingAgent) -> None:
         trace.listens = True
         agent.told.set()
         ask = await asked(house)
-        await visitor.api("POST", f"/asks/{ask.number}/answer", {"answer": "blue"})
+        await visitor.api("POST", f"/asks/{ask.number}/answer", {"answer": "blue", "shown_hash": ask.shown_hash})
         await night
 
 

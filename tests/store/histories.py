@@ -7,7 +7,7 @@ from typing import Any
 
 from midwatch.errors import MidwatchError
 from midwatch.evening.sign_orders import orders_hash
-from midwatch.journal.events import Event, jobs, morning, session
+from midwatch.journal.events import Event, jobs, morning, preflight, session
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, SessionRow
@@ -35,7 +35,14 @@ FOR_STAGE: dict[Stage, type[Event]] = {
     Stage.NOTICE: jobs.JobEnded,
 }
 FOR_NIGHT: dict[SessionState, tuple[type[Event], ...]] = {
-    SessionState.BRIEFING: (session.OrdersChanged, session.OrdersSigned, session.SessionStarted),
+    SessionState.BRIEFING: (
+        session.OrdersChanged,
+        preflight.SigningAsked,
+        preflight.SigningDropped,
+        session.OrdersSigned,
+        session.SessionStarted,
+        session.SessionStarted,
+    ),
     SessionState.AUTONOMOUS: (
         session.RoundCalled,
         session.RoundPlanned,

@@ -56,13 +56,14 @@ NEVER_TOLD = {
     "project.removed",
     "project.tool_taken_back",
     *("ask.postponed", "job.boxed", "job.warned", "plan.returned", "pull_request.changed", "push.begun", "push.failed"),
-    *("signal.answered", "signal.passed", "signal.seen", "stack.commented", "stack.undone"),
+    *("signal.answered", "signal.passed", "signal.seen", "signing.asked", "signing.dropped", "stack.commented"),
+    "stack.undone",
 }
 """Kinds no house here takes; tests/views/test_describe.py says them with hostile words."""
 PARTS = ("goals", "work", "limits", "permissions", "text", "sign", "estimate", "wont")
 PAGES = (
     *("/", "/live", "/tonight", "/morning", "/morning?night=1", "/morning/diff/1", "/jobs/1", "/jobs/1/now", "/login"),
-    *("/jobs/1/kept", "/jobs/1/prompts/1", "/jobs/1/steps/3", "/tonight/ready", "/morning/stack/1"),
+    *("/jobs/1/kept", "/jobs/1/prompts/1", "/jobs/1/steps/3", "/tonight/ready", "/tonight/sheet", "/morning/stack/1"),
     *("/welcome?key=", "/healthz", "/readyz", "/favicon.ico", "/tonight/level", "/tonight/level/edit"),
     "/tonight/orders/text/example",
     *(f"/tonight/orders/{part}" for part in PARTS),
@@ -358,7 +359,9 @@ async def test_what_hides_something_can_still_be_answered_and_taken_out(tmp_path
         page = (await hostile.get("/live")).text
         form = page[page.index('hx-post="/asks/ask_extra/answer"') :]
         shown = html.unescape(re.findall(r'name="answer" value="([^"]*)"', form)[1])
-        answer = await hostile.post("/asks/ask_extra/answer", {"answer": shown}, **{"hx-request": "true"})
+        bound = re.findall(r'name="shown_hash" value="(\w+)"', form)[0]
+        given = {"answer": shown, "shown_hash": bound}
+        answer = await hostile.post("/asks/ask_extra/answer", given, **{"hx-request": "true"})
         assert answer.status_code == 200, answer.text
         ask = await house.house.records.get(AskRow, "ask_extra")
         assert ask.answer == ask.options[1]

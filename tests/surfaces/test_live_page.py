@@ -158,7 +158,7 @@ async def test_pressing_a_button_answers_and_the_ask_is_gone(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "status"), [({"answer": "yes", "shown_hash": "another"}, 403), ({"answer": "maybe"}, 404), ({}, 400)]
+    ("given", "status"), [({"answer": "yes", "shown_hash": "another"}, 403), ({"answer": "maybe"}, 400), ({}, 400)]
 )
 async def test_an_answer_to_something_else_is_refused(tmp_path: Path, given: dict[str, str], status: int) -> None:
     async with a_night(tmp_path) as house, reader(house.house) as web:

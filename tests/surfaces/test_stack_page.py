@@ -19,7 +19,7 @@ from tests.browser.looker import SCRIPTS
 from tests.chromium import FLAGS, chromium
 from tests.nights.house import TestHouse, git
 from tests.nights.scripted import write
-from tests.nights.stacked import EIGHT, a_dawn_of, ends
+from tests.nights.stacked import EIGHT, a_dawn_of, ends, reviews
 from tests.surfaces.test_morning_page import app_for
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -48,14 +48,18 @@ async def test_the_panel_names_the_order_and_every_conflict_and_merging_changes_
             assert "2 of 3 branches merge together; checks green together." in text
             assert "Conflicts with pull request 1 in a.txt." in text
             assert "<img" not in text
-            assert "Merge all 2 into main" in text
+            assert "Pull requests 1 and 3 have no verdict yet. Merging takes only what you accept." in text
+            assert "Merge all 2 into main" not in text
+            assert (await client.post("/morning/stack/1/merge")).status_code == 403
+            await reviews(house)
+            assert "Merge all 2 into main" in (await client.get("/morning")).text
             merged = await client.post("/morning/stack/1/merge")
             assert 'hx-target="#pull-1"' in merged.text
             assert "Merged by ann." in merged.text
             assert "reset --keep" in merged.text
             (row,) = await house.house.records.find(StackRow)
             assert git(source, "rev-parse", "main") == row.tip
-            assert {one.outcome for one in await house.house.records.find(OutcomeRow)} == {"pending"}
+            assert {one.outcome for one in await house.house.records.find(OutcomeRow)} == {"accepted"}
             assert "Merge all 2 into main" in (await client.post("/morning/stack/1/undo")).text
             again = await client.post("/morning/stack/1/check")
             assert 'hx-trigger="load delay:1s"' in again.text
@@ -104,11 +108,9 @@ async def shoots(view: Page, name: str) -> None:
 async def test_one_key_merges_the_verified_order(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, FIVE) as (house, source):
         await ends(house)
+        await reviews(house)
         async with browsed(house, 1280) as (view, wrong):
             await expect(view.locator(".pile .chain li")).to_have_count(5)
-            await view.keyboard.press("?")
-            await expect(view.locator("#keys")).to_contain_text("merge the stack")
-            await view.keyboard.press("?")
             await shoots(view, "stack-wide")
             await view.keyboard.press("m")
             await expect(view.locator(".pile")).to_contain_text("Merged by ann.")
@@ -123,6 +125,7 @@ async def test_one_key_merges_the_verified_order(tmp_path: Path) -> None:
 async def test_a_thumb_merges_and_takes_back_and_no_key_merges_what_is_unproven(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, {name: FIVE[name] for name in ("Alpha", "Beta", "Amend")}, checks=()) as (house, _):
         await ends(house)
+        await reviews(house)
         async with browsed(house, 390) as (view, wrong):
             await shoots(view, "stack-narrow")
             await view.keyboard.press("m")
@@ -136,3 +139,18 @@ async def test_a_thumb_merges_and_takes_back_and_no_key_merges_what_is_unproven(
             await expect(view.get_by_role("button", name="Merge all 2 into main")).to_be_visible()
             assert {row.state for row in await house.house.records.find(PullRequestRow)} == {"open"}
             assert wrong == []
+
+
+async def test_a_rejected_recommendation_closes_its_pull_request_unless_it_is_kept(tmp_path: Path) -> None:
+    edits = {name: write(f"part_{name}.txt", name) for name in ("One", "Two", "Three")}
+    async with a_dawn_of(tmp_path, edits, checks=("true",)) as (house, _):
+        report = await ends(house)
+        async with web(house) as client:
+            assert "Pull request 2 will be closed." in (await client.get("/morning")).text
+            one, two, three = (entry.id for entry in report.recommendations)
+            said = {f"outcome:{one}": "accepted", f"outcome:{two}": "rejected", f"outcome:{three}": "rejected"}
+            ratings = {"usefulness": "4", "trust": "4", "brevity": "4"}
+            answer = await client.post("/morning/review", data=ratings | said | {f"keep:{three}": "yes"})
+            assert answer.status_code == 200, answer.text
+        states = {row.title: row.state for row in await house.house.records.find(PullRequestRow)}
+        assert sorted(states.values()) == ["closed", "open", "open"]

@@ -16,7 +16,7 @@ from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.cli.morning.stacks import app
 from tests.nights.house import TestHouse, git
-from tests.nights.stacked import EIGHT, a_dawn_of, ends
+from tests.nights.stacked import EIGHT, a_dawn_of, ends, reviews
 
 THREE = {name: EIGHT[name] for name in ("Alpha", "Beta", "Amend")}
 
@@ -24,6 +24,7 @@ THREE = {name: EIGHT[name] for name in ("Alpha", "Beta", "Amend")}
 async def test_the_api_shows_merges_and_takes_back(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, THREE, checks=("true",)) as (house, source):
         await ends(house)
+        await reviews(house)
         way = httpx.ASGITransport(make_app(house.house))
         async with httpx.AsyncClient(transport=way, base_url="http://house/api/v1") as api:
             (row,) = (await api.get("/stacks", params={"project": "sample"})).json()
@@ -79,6 +80,7 @@ async def test_the_terminal_shows_merges_checks_and_takes_back(tmp_path: Path, m
     monkeypatch.setenv("MIDWATCH_HOME", str(tmp_path / "home"))
     async with a_dawn_of(tmp_path, THREE, checks=("true",)) as (house, source):
         await ends(house)
+        await reviews(house)
         before = git(source, "rev-parse", "main")
         async with at_the_socket(house):
             shown = (await types()).output

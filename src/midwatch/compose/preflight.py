@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from midwatch.compose import hellos
 from midwatch.compose.agent_proofs import proof_of
-from midwatch.evening import preflight_run
+from midwatch.evening import preflight_run, signing
 from midwatch.evening.preflight_run import Lookout
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import NetworkReach
@@ -34,6 +34,9 @@ class Preflights:
 
     async def look(self, journal: Journal, preflight: str) -> None:
         await preflight_run.look(preflight_run.writing_to(self._out, journal), preflight)
+
+    async def sign(self, journal: Journal, preflight: str) -> None:
+        await signing.carry_out(preflight_run.writing_to(self._out, journal).evening, preflight)
 
     async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
         await preflight_run.give_up(preflight_run.writing_to(self._out, journal), preflight, error)

@@ -2,7 +2,8 @@
 
 from midwatch.evening import sign_orders
 from midwatch.evening.roles import Evening
-from midwatch.journal.events.preflight import PreflightBegun
+from midwatch.journal.events import Event
+from midwatch.journal.events.preflight import PreflightBegun, SigningAsked
 from midwatch.rules.people.preflight import still_holds
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.preflight import PreflightPlan, PreflightState, ProjectTried
@@ -11,19 +12,30 @@ from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
 
 
-async def begin(evening: Evening, *, by: str, to_sign: bool = False, anyway: bool = False) -> PreflightRow:
+async def begin(
+    evening: Evening, *, by: str, to_sign: bool = False, anyway: bool = False, signs: str = ""
+) -> PreflightRow:
     """Start a preflight of everything the open draft needs; one that already runs for the same plan is returned.
 
     `to_sign` first raises what keeps the orders from being signed whatever a preflight finds, and accepts a recent
-    preflight that found nothing bad; with `anyway`, any recent one.
+    preflight that found nothing bad; with `anyway`, any recent one. `signs` is the hash of a sheet that the person was
+    shown and signs if the preflight finds nothing bad.
     """
     session = await sign_orders.current_draft(evening.records)
     await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
     plan = await plan_of(evening, session.orders)
     last = await latest(evening, session)
     if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(evening, last, anyway=anyway))):
+        if signs:
+            await evening.journal.record(*_asked(session, signs, by, last.id), actor=by)
         return last
-    return await _begun(evening, plan, session.id, sign_orders.orders_hash(session.orders), by)
+    return await _begun(evening, plan, session, signs, by)
+
+
+def _asked(session: SessionRow | None, signs: str, by: str, preflight: str) -> tuple[Event, ...]:
+    if session is None or not signs:
+        return ()
+    return (SigningAsked(session=session.id, orders_hash=signs, by=by, preflight=preflight),)
 
 
 def _running(row: PreflightRow) -> bool:
@@ -36,13 +48,16 @@ async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRo
     plan = PreflightPlan(
         level=Level.CAUTIOUS, limits=Limits(), projects=(tried(row, row.checks),), agents=tuple(sorted(evening.agents))
     )
-    return await _begun(evening, plan, "", "", by)
+    return await _begun(evening, plan, None, "", by)
 
 
-async def _begun(evening: Evening, plan: PreflightPlan, session: str, orders_hash: str, by: str) -> PreflightRow:
+async def _begun(
+    evening: Evening, plan: PreflightPlan, session: SessionRow | None, signs: str, by: str
+) -> PreflightRow:
     name = evening.ids.new("pre")
-    begun = PreflightBegun(preflight=name, session=session, orders_hash=orders_hash, plan=plan)
-    await evening.journal.record(begun, actor=by)
+    about = (session.id, sign_orders.orders_hash(session.orders)) if session else ("", "")
+    begun = PreflightBegun(preflight=name, session=about[0], orders_hash=about[1], plan=plan)
+    await evening.journal.record(begun, *_asked(session, signs, by, name), actor=by)
     return await evening.records.get(PreflightRow, name)
 
 

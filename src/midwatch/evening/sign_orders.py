@@ -11,6 +11,7 @@ from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events import session as ev
+from midwatch.journal.events.preflight import SigningDropped
 from midwatch.journal.events.projects import LevelChanged, WorkAdded
 from midwatch.ports.journal import Records
 from midwatch.rules.paths import require_patterns
@@ -22,6 +23,7 @@ from midwatch.terms.preflight import PreflightState
 from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import Level
+from midwatch.views.pages.sheet_changes import sheet_changes
 
 LONGEST_TITLE = 300
 Part = Literal["goals", "work", "until", "day"]
@@ -43,11 +45,19 @@ async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") 
     open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
     if open_drafts and not open_drafts[-1].signed_by:
         changed = ev.OrdersChanged(session=open_drafts[-1].id, orders=orders)
-        await evening.journal.record(changed, actor=by)
+        await evening.journal.record(changed, *_no_longer_signed(open_drafts[-1], orders), actor=by)
         return await evening.records.get(SessionRow, open_drafts[-1].id)
     opened = ev.SessionOpened(session=evening.ids.new("ses"), orders=orders, source=source)
     await evening.journal.record(opened, actor=by)
     return await evening.records.get(SessionRow, opened.session)
+
+
+def _no_longer_signed(draft: SessionRow, orders: Orders) -> tuple[Event, ...]:
+    """A signature that waits was given for another sheet."""
+    if not draft.signing_by or draft.signing_hash == orders_hash(orders):
+        return ()
+    why = f"they were changed after {draft.signing_by} pressed Sign."
+    return (SigningDropped(session=draft.id, why=why),)
 
 
 async def current_draft(records: Records) -> SessionRow:
@@ -64,12 +74,13 @@ async def current_draft(records: Records) -> SessionRow:
 async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     """Sign the open draft and begin the night. One confirmation, and nothing starts without it (N25).
 
-    `shown` is the hash of the sheet the person looked at; another sheet is not signed in its place.
+    `shown` is the hash of the sheet the person looked at; another sheet is not signed in its place. It is empty only
+    where one program wrote and signs the orders itself.
     """
     session = await current_draft(evening.records)
     orders = session.orders
-    if shown and shown != orders_hash(orders):
-        raise Stale("The orders have changed since you looked.", hint="Read the sheet again, then sign it.")
+    if shown:
+        await require_shown(evening, session, shown)
     for _, check in CHECKS:
         await check(evening, orders)
     projects = await _check(evening, orders)
@@ -77,6 +88,27 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     events = await _events(evening, session, projects, repositories, by)
     await evening.journal.record(*events, actor=by)
     return await evening.records.get(SessionRow, session.id)
+
+
+async def require_shown(evening: Evening, session: SessionRow, shown: str) -> None:
+    """Refuse a signature for another sheet than the one that was shown, and say what is different now."""
+    if shown == orders_hash(session.orders):
+        return
+    said = "The orders have changed since you were shown them."
+    changes = await changes_since(evening, session, shown)
+    raise Stale(said, hint="Read the sheet again, then sign it.", because=(said, *changes))
+
+
+async def changes_since(evening: Evening, session: SessionRow, shown: str) -> tuple[str, ...]:
+    """List what is different from the sheet with this hash; nothing where that sheet was never a draft."""
+    after = 0
+    while drafted := await evening.journal.entries(after=after, kinds=("session.opened", "orders.changed")):
+        after = drafted[-1].seq
+        for event in (entry.event for entry in drafted):
+            match event:
+                case ev.SessionOpened(orders=orders) | ev.OrdersChanged(orders=orders) if orders_hash(orders) == shown:
+                    return sheet_changes(orders, session.orders)
+    return ()
 
 
 async def obstacles(evening: Evening, orders: Orders, *, with_repositories: bool = True) -> tuple[Obstacle, ...]:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from midwatch.journal.events import Event
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.notices import PushBegun
-from midwatch.journal.events.preflight import PreflightBegun
+from midwatch.journal.events.preflight import PreflightBegun, PreflightEnded, SigningAsked
 from midwatch.journal.events.session import AskAnswered, AskExpired, NoticeRaised, RoundCalled, SessionDebriefing
 from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.terms.asks import Tier
@@ -76,6 +76,8 @@ def _after_job(event: Event) -> tuple[QueuedWork, ...]:
             return (QueuedWork("close", {"job": job}),)
         case PreflightBegun(preflight=preflight):
             return (QueuedWork("preflight", {"preflight": preflight}),)
+        case PreflightEnded(preflight=preflight) | SigningAsked(preflight=preflight):
+            return (QueuedWork("sign", {"preflight": preflight}),)
         case _:
             return _after_stage(event)
 

@@ -10,17 +10,24 @@ from midwatch.errors import MidwatchError, Stale, Unknown
 from midwatch.journal.events.stack import StackBegun, StackMade
 from midwatch.morning.merge_trials import Question, Trials, UsedUp
 from midwatch.morning.roles import Morning
+from midwatch.morning.verdicts import verdicts_on
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.morning.merge_queue import Branch, reason
 from midwatch.terms.jobs import Proof
 from midwatch.terms.money import some
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow, StackRow, WorkRow
+from midwatch.terms.report import ReviewOutcome
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
 
 GRACE = timedelta(minutes=2)
 """The worker that builds a stack ends it itself; if the worker is gone, a timer ends it so much later."""
 UNKNOWN = 3
 """The priority of work that is no longer recorded: that of work for which none was given."""
+HELD = {
+    ReviewOutcome.REJECTED: LeftOutWhy.REJECTED,
+    ReviewOutcome.DEFERRED: LeftOutWhy.DEFERRED,
+    ReviewOutcome.PENDING: LeftOutWhy.UNREVIEWED,
+}
 VERDICTS = {"green": StackVerdict.GREEN, "still_red": StackVerdict.STILL_RED}
 
 
@@ -31,6 +38,8 @@ class Offered:
     row: PullRequestRow
     job: JobRow
     priority: int
+    held: LeftOutWhy | None = None
+    """Why the review keeps it out; before the review nothing is kept out, and nothing can be merged."""
 
     @property
     def unproven(self) -> bool:
@@ -68,6 +77,20 @@ async def begin_again(morning: Morning, name: str, *, by: str) -> StackRow:
     return await morning.records.get(StackRow, begun.stack)
 
 
+async def begin_after_review(morning: Morning, session: SessionRow, refused: frozenset[str]) -> tuple[StackBegun, ...]:
+    """Start the stacks again that hold a pull request which the review did not accept."""
+    newest = {row.project: row for row in await morning.records.find(StackRow, session=session.id)}
+    again = [
+        row
+        for row in newest.values()
+        if row.state is StackState.MADE and {step.pull_request for step in row.order} & refused
+    ]
+    projects = {row.id: row for row in await morning.records.find(ProjectRow, removed=False)}
+    return tuple(
+        _begun(morning, projects[row.project], session.id, "midwatch") for row in again if row.project in projects
+    )
+
+
 def _begun(morning: Morning, project: ProjectRow, session: str, by: str) -> StackBegun:
     longest = timedelta(minutes=morning.settings().stack.max_minutes) + GRACE
     pace = morning.clock.real_seconds(1.0) or 1.0  # checks take real time, however fast Midwatch's clock runs
@@ -96,8 +119,13 @@ async def offers(morning: Morning, project: ProjectRow, session: str) -> tuple[O
     jobs = {job.id: job for job in await morning.records.find(JobRow, id=tuple(row.job for row in opened))}
     items = await morning.records.find(WorkRow, id=tuple(job.work_item for job in jobs.values()))
     priority = {item.id: item.priority for item in items}
+    said = await verdicts_on(morning.records, opened)
+    reviewed = any(one is not ReviewOutcome.PENDING for one in said.values())
+    held = {row.id: HELD.get(said[row.id]) if reviewed else None for row in opened}
     return tuple(
-        Offered(row, jobs[row.job], priority.get(jobs[row.job].work_item, UNKNOWN)) for row in opened if row.job in jobs
+        Offered(row, jobs[row.job], priority.get(jobs[row.job].work_item, UNKNOWN), held[row.id])
+        for row in opened
+        if row.job in jobs
     )
 
 
@@ -120,7 +148,7 @@ async def make(morning: Morning, stack_id: str) -> None:
 async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: tuple[Offered, ...]) -> StackMade:
     stack = morning.settings().stack
     ends = asyncio.get_running_loop().time() + stack.max_minutes * 60
-    fitting = tuple(one for one in offered if one.row.into == row.into and not one.unproven)
+    fitting = tuple(one for one in offered if one.row.into == row.into and not one.unproven and not one.held)
     base = await morning.mirrors.update(project.id, project.path, row.into)
     asked = await _question(morning, row, project, base, fitting)
     trials = Trials(morning, asked, most_runs=stack.max_check_runs, ends=ends)
@@ -229,7 +257,7 @@ def _left_out(trials: Trials, order: Sequence[str], offered: Sequence[Offered]) 
     found = []
     for one in (one for one in offered if one.row.id not in order):
         row = one.row
-        why, others, files = _reason(trials, order, facts.get(row.id), unproven=one.unproven)
+        why, others, files = _reason(trials, order, facts.get(row.id), one)
         found.append(
             LeftOut(
                 pull_request=row.id,
@@ -246,10 +274,10 @@ def _left_out(trials: Trials, order: Sequence[str], offered: Sequence[Offered]) 
 
 
 def _reason(
-    trials: Trials, order: Sequence[str], branch: Branch | None, *, unproven: bool
+    trials: Trials, order: Sequence[str], branch: Branch | None, one: Offered
 ) -> tuple[LeftOutWhy, frozenset[str], tuple[str, ...]]:
     if branch is None:
-        return LeftOutWhy.DRAFT if unproven else LeftOutWhy.ELSEWHERE, frozenset(), ()
+        return one.held or (LeftOutWhy.DRAFT if one.unproven else LeftOutWhy.ELSEWHERE), frozenset(), ()
     if clash := reason(branch, order, trials.clashes):
         why = LeftOutWhy.CHECKS if clash.by_checks else LeftOutWhy.CONFLICT
         return why, clash.members - {branch.id}, clash.files

@@ -6,6 +6,7 @@ from midwatch.journal.events.jobs import PullRequestMerged
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.stack import StackCommented, StackMerged, StackUndone
 from midwatch.morning.roles import Morning
+from midwatch.morning.verdicts import verdicts_on
 from midwatch.ports.door import Effect
 from midwatch.ports.forge import BranchAdvance, Commenter
 from midwatch.ports.journal import Records
@@ -13,7 +14,7 @@ from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
 from midwatch.terms.trust import GateOutcome, Reason, Verdict
-from midwatch.views.pages.stack import comment, headline, offered
+from midwatch.views.pages.stack import comment, headline, not_accepted, offered
 
 LOCAL = "local"
 CHECK_AGAIN = "Check again which branches go together: midwatch stack check --project {project}"
@@ -45,6 +46,8 @@ async def take(morning: Morning, name: str, *, by: str) -> StackRow:
     pulls = await _pulls(morning, row)
     if settled := [pull for pull in pulls if pull.state != "open"]:
         raise Stale(f"Pull request {settled[0].number} is {settled[0].state} since the stack was made.", hint=again)
+    if held := not_accepted(row, await verdicts_on(morning.records, pulls)):
+        raise Refused(f"Stack {row.number} cannot be merged: {' '.join(held)}", hint="Give your verdicts first.")
     if pulls[0].forge != LOCAL:
         return await _tell(morning, row, pulls, by=by)
     return await _merge(morning, row, project, pulls, by=by)

@@ -4,12 +4,14 @@ from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import AssumptionSettled, ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
+from midwatch.morning import build_stack
 from midwatch.morning.roles import Morning
 from midwatch.ports.journal import Records
 from midwatch.rules.morning import scores
+from midwatch.rules.morning.verdicts import TAKEN, verdict_on
 from midwatch.terms.money import four_digits
 from midwatch.terms.projects import SessionState
-from midwatch.terms.records import AssumptionRow, OutcomeRow, ReportRow, RunRow, SessionRow
+from midwatch.terms.records import AssumptionRow, OutcomeRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import Review, ReviewOutcome, ScoreParts
 
 
@@ -51,6 +53,7 @@ async def submit(morning: Morning, review: Review, *, by: str, night: str = "") 
         mine = [outcome for name, outcome in said.items() if of_run.get(name) == run.id]
         score = four_digits(scores.post(review.usefulness, mine, review.flags))
         events.append(RunScored(run=run.id, phase="post", parts=ScoreParts(), score=score))
+    events += await _stacks(morning, session, report, said)
     if session.state is SessionState.DEBRIEF:
         events.append(SessionEnded(session=session.id, reason="reviewed"))
     await morning.journal.record(*events, actor=by)
@@ -77,3 +80,15 @@ async def _settled(
         )
         for one in review.assumptions
     ]
+
+
+async def _stacks(
+    morning: Morning, session: SessionRow, report: ReportRow, said: dict[str, ReviewOutcome]
+) -> tuple[Event, ...]:
+    """A stack holds accepted work only: one with anything else in it is made again without it."""
+    runs = tuple(run.id for run in await morning.records.find(RunRow, session=session.id))
+    pulls = await morning.records.find(PullRequestRow, run=runs)
+    taken = {pull.id for pull in pulls if verdict_on(pull.job, report.recommendations, said) in TAKEN}
+    if not taken:
+        return ()
+    return await build_stack.begin_after_review(morning, session, frozenset(pull.id for pull in pulls) - taken)

@@ -124,6 +124,8 @@ class Performer:
                 await outbox.carry_out(night, **args)
             case "preflight":
                 await self._evening.look(night.journal, args["preflight"])
+            case "sign":
+                await self._evening.sign(night.journal, args["preflight"])
             case _:
                 (subject,) = args.values()
                 await self._mornings[name](night.journal, subject)

@@ -54,6 +54,10 @@ class PreflightRunner(Protocol):
         """Run a preflight, or resume it."""
         ...
 
+    async def sign(self, journal: Journal, preflight: str) -> None:
+        """Give the signature that waited for this preflight, or drop it and say why."""
+        ...
+
     async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
         """End a preflight that cannot continue."""
         ...

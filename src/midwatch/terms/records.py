@@ -136,6 +136,12 @@ class SessionRow(Term):
     signed_by: str
     preflight: str
     """The preflight; empty where there was none."""
+    signing_by: str = ""
+    """Whose signature waits for the preflight."""
+    signing_hash: str = ""
+    """The sheet that this person was shown."""
+    unsigned_because: str = ""
+    """Why the last signature that waited did not take effect."""
     items: tuple[dict[str, str], ...]
     repositories: tuple[RepositoryFacts, ...]
     rounds: int

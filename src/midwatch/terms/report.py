@@ -158,6 +158,8 @@ class Given(Term):
     recommendation: str
     outcome: ReviewOutcome
     reason: str = ""
+    keep_open: bool = False
+    """Rejected, and its pull request stays open."""
 
 
 class AssumptionVerdict(Term):

@@ -65,6 +65,12 @@ class LeftOutWhy(StrEnum):
     """Its own checks are red or not trusted."""
     ELSEWHERE = "elsewhere"
     """Its target is another branch."""
+    REJECTED = "rejected"
+    """The person said no to it."""
+    DEFERRED = "deferred"
+    """The person put it off."""
+    UNREVIEWED = "unreviewed"
+    """The night was reviewed, and nothing was said about it."""
     UNPROVEN = "unproven"
     """Time or check runs ran out before its turn."""
 

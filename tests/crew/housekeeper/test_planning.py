@@ -28,7 +28,8 @@ def test_a_plan_says_at_a_glance_what_would_happen(repo: Any) -> None:
     assert plan.checks == ("true",)
     assert plan.estimate_files == 3
     assert plan.estimate_lines == 2 + 4 + 4
-    assert "git reset --hard" in plan.undo
+    assert "git revert" in plan.undo
+    assert "reset" not in plan.undo, "an undo loses nothing"
     assert plan.risks
 
 

@@ -20,7 +20,7 @@ def plan(
     checkout: Checkout, commission: Commission, commands: tuple[str, ...], limits: ChangeLimits
 ) -> HousekeeperPlan:
     """Return what would be done within the limits, without changing anything."""
-    head = checkout.head()
+    checkout.head()  # refuses a repository without a commit
     surveyor = surveyor_of(checkout, commission)
     tree = surveyor.tree
     say(f"Looking at {count(len(tree.mine), 'file')}, {len(tree.python())} of them Python")
@@ -37,7 +37,7 @@ def plan(
         estimate_files=len(rehearsal.files),
         estimate_lines=rehearsal.lines,
         blast_radius=_blast_radius(pieces),
-        undo=f"git reset --hard {head[:12]}, or git revert of any one commit: each is independent." if pieces else "",
+        undo="git revert of any one commit: each is independent. Nothing else changes." if pieces else "",
         findings=kept(rehearsal.found),
         survey=surveyed(tree, rehearsal.left, rehearsal.waiting),
     )

@@ -1,4 +1,4 @@
-"""A preflight: everything the night needs is tried before the orders are signed."""
+"""A preflight: everything the night needs is tried before the orders are signed; and a signature that waits for it."""
 
 from typing import Literal
 
@@ -41,4 +41,22 @@ class PreflightEnded(Happening):
     error: str = ""
 
 
-PreflightEvent = PreflightBegun | PreflightChecked | PreflightEnded
+class SigningAsked(Happening):
+    """A person signed the sheet that they were shown; it takes effect when the preflight finds nothing bad."""
+
+    kind: Literal["signing.asked"] = "signing.asked"
+    session: str
+    orders_hash: str
+    by: str
+    preflight: str
+
+
+class SigningDropped(Happening):
+    """A signature that waited will not take effect."""
+
+    kind: Literal["signing.dropped"] = "signing.dropped"
+    session: str
+    why: str
+
+
+PreflightEvent = PreflightBegun | PreflightChecked | PreflightEnded | SigningAsked | SigningDropped

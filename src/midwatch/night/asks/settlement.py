@@ -21,18 +21,23 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
+from midwatch.views.pages.open_asks import hash_shown
+from midwatch.views.text.plain import clean
 
 TRIES = 5
 ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, AskKind.SPEND})
 
 
 async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
-    """Record a person's answer; the first one counts, and only for the question that was shown."""
+    """Record a person's answer; the first one counts, and only for the question that was shown.
+
+    Every surface passes the hash it `shown`; it is empty only where a program answers what it asked itself.
+    """
     ask = await night.records.get(AskRow, name)
-    if shown and ask.shown_hash and shown != ask.shown_hash:
-        raise Refused(
-            f"Ask {ask.number} has changed since it was shown.", hint=f"Look again: midwatch asks {ask.number}"
-        )
+    if shown and shown != hash_shown(ask.shown_hash, ask.question, ask.options):
+        why = f"Ask {ask.number} is not the question that you were shown."
+        now = f"It asks now: {clean(ask.question, 400)}"
+        raise Refused(why, hint="Read it again, then answer.", because=(why, now))
     said = _always(ask, said)
     closed = ask.kind in {AskKind.APPROVE_PLAN, AskKind.CONFIRM_ACT, *ABOUT_WAITING}
     allows = always_tools(said) if said in ask.options else ()

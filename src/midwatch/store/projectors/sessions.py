@@ -82,7 +82,8 @@ def orders_signed(c: sa.Connection, entry: Entry, event: ev.OrdersSigned) -> Non
     if digest(canonical(now["orders"])) != event.orders_hash:
         raise Stale("The orders were changed while they were being signed.", hint="Read them again: midwatch brief")
     where = {"id": event.session, "state": SessionState.BRIEFING}
-    change(c, sessions, where, signed_by=event.by, preflight=event.preflight, last_moved_at=entry.at)
+    waited = {"signing_by": "", "signing_hash": "", "unsigned_because": ""}
+    change(c, sessions, where, signed_by=event.by, preflight=event.preflight, last_moved_at=entry.at, **waited)
 
 
 @on(ev.SessionStarted)
@@ -265,3 +266,22 @@ def preflight_ended(c: sa.Connection, entry: Entry, event: preflight_events.Pref
     """Its result is final."""
     running = {"id": event.preflight, "state": PreflightState.RUNNING}
     change(c, preflights, running, state=PreflightState.ENDED, error=event.error, ended_at=entry.at)
+
+
+@on(preflight_events.SigningAsked)
+def signing_asked(c: sa.Connection, _: Entry, event: preflight_events.SigningAsked) -> None:
+    """It is for exactly the sheet that was shown; the first person who signs is the one who signed."""
+    now = row(c, sessions, event.session)
+    if digest(canonical(now["orders"])) != event.orders_hash:
+        raise Stale("The orders were changed while they were being signed.", hint="Read them again.")
+    where = {"id": event.session, "state": SessionState.BRIEFING, "signed_by": "", "signing_by": ""}
+    change(c, sessions, where, signing_by=event.by, signing_hash=event.orders_hash, unsigned_because="")
+
+
+@on(preflight_events.SigningDropped)
+def signing_dropped(c: sa.Connection, _: Entry, event: preflight_events.SigningDropped) -> None:
+    """Only a signature that still waits."""
+    if not row(c, sessions, event.session)["signing_by"]:
+        raise Stale("No signature waits.", hint="Look at the orders again.")
+    where = {"id": event.session, "state": SessionState.BRIEFING, "signed_by": ""}
+    change(c, sessions, where, signing_by="", signing_hash="", unsigned_because=event.why)

@@ -5,12 +5,16 @@ from dataclasses import asdict
 
 from fastapi import APIRouter
 
+from midwatch.compose.house import House
 from midwatch.morning import review as verdicts
-from midwatch.surfaces.api.access import Answers, Person, Reads, TheHouse
+from midwatch.night.commands import steering
+from midwatch.rules.morning.verdicts import about
+from midwatch.surfaces.api.access import Answers, Caller, Reads, TheCaller, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.surfaces.queries.audit import verify, violations
-from midwatch.terms.records import RunRow
-from midwatch.terms.report import Review
+from midwatch.terms.people import Scope
+from midwatch.terms.records import JobRow, PullRequestRow, RunRow, SessionRow
+from midwatch.terms.report import Review, ReviewOutcome
 from midwatch.terms.term import Term
 
 router = APIRouter()
@@ -49,10 +53,29 @@ class BrokenPromise(Term):
     seq: int
 
 
+async def take_review(house: House, review: Review, *, by: Caller, night: str) -> SessionRow:
+    """Store the verdicts, then close the pull requests of rejected work, unless the person keeps them open.
+
+    They stay open too where the person may review and not close.
+    """
+    session = await verdicts.submit(house.morning, review, by=by.name, night=night)
+    if not by.may(Scope.OPERATE):
+        return session
+    _, report = await verdicts.last_report(house.records, session.id)
+    no = {one.recommendation: one for one in review.outcomes if one.outcome is ReviewOutcome.REJECTED}
+    opened = await house.records.find(PullRequestRow, state="open")
+    for pull in opened:
+        one = about(pull.job, report.recommendations)
+        if one is not None and one.id in no and not no[one.id].keep_open:
+            job = await house.records.get(JobRow, pull.job)
+            await steering.close(house.night, job, by=by.name, why=no[one.id].reason or "rejected in the review")
+    return session
+
+
 @router.post("/morning/review", dependencies=[Answers], response_model=ReviewTaken)
-async def submit(house: TheHouse, person: Person, given: Review, night: str = "") -> Shown:
+async def submit(house: TheHouse, caller: TheCaller, given: Review, night: str = "") -> Shown:
     """Submit the person's verdicts and return what they changed."""
-    session = await verdicts.submit(house.morning, given, by=person, night=night)
+    session = await take_review(house, given, by=caller, night=night)
     runs = await house.records.find(RunRow, session=session.id)
     return {
         "session": session.id,

@@ -1,6 +1,7 @@
 """Routes of the evening's orders and the night itself: session, asks, entries."""
 
 from fastapi import APIRouter
+from pydantic import Field
 
 from midwatch.errors import Refused, Unknown
 from midwatch.evening import sign_orders
@@ -8,6 +9,7 @@ from midwatch.evening.orders_file import read_orders
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, TheHouse
+from midwatch.surfaces.queries.nights import DraftShown, draft_shown
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
     AskRow,
@@ -26,16 +28,23 @@ class OrdersText(Term):
 
 
 @router.put("/orders", dependencies=[Operates])
-async def draft(house: TheHouse, person: Person, given: OrdersText) -> SessionRow:
+async def draft(house: TheHouse, person: Person, given: OrdersText) -> DraftShown:
     """Save orders as the draft for tonight."""
     read = read_orders(given.toml, name=given.name)
-    return await sign_orders.draft(house.evening, read, by=person, source=given.name)
+    return draft_shown(await sign_orders.draft(house.evening, read, by=person, source=given.name))
+
+
+class Signature(Term):
+    """Which sheet a person signs."""
+
+    shown_hash: str = Field(min_length=1)
+    """The `orders_hash` of the draft that the person was shown."""
 
 
 @router.post("/sessions/start", dependencies=[Operates])
-async def start(house: TheHouse, person: Person) -> SessionRow:
-    """Sign the draft and start the night."""
-    return await sign_orders.start(house.evening, by=person)
+async def start(house: TheHouse, person: Person, signed: Signature) -> SessionRow:
+    """Sign the draft that was shown and start the night."""
+    return await sign_orders.start(house.evening, by=person, shown=signed.shown_hash)
 
 
 class Why(Term):
@@ -82,7 +91,8 @@ class AnswerGiven(Term):
 
     answer: str
     text: str = ""
-    shown_hash: str = ""
+    shown_hash: str = Field(min_length=1)
+    """The `shown_hash` of the ask as the person was shown it."""
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])

@@ -3,19 +3,25 @@
 from midwatch.compose.read_side import ReadSide
 from midwatch.rules.tools.visible import visible
 from midwatch.surfaces.queries.reads import ReadTable, fields
-from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import Plan
-from midwatch.terms.records import AskRow, JobRow
-from midwatch.views.pages.open_asks import parts_of
+from midwatch.terms.records import AskRow, JobRow, ProjectRow
+from midwatch.views.pages.open_asks import AskShown, asks_shown, parts_of, silence_said
 
 READS = ReadTable()
 
 
 class AskDetails(AskRow):
-    """An ask, with the question and exactly what would run kept separate."""
+    """An ask with the facts that every surface shows; the question and exactly what would run are kept separate."""
 
     what: str
     exactly: str
+    heading: str
+    outside: str
+    """What of a plan goes outside the orders."""
+    silence_said: str
+    project_name: str
+    job_number: int
 
 
 class AskWhole(AskDetails):
@@ -28,19 +34,34 @@ class AskWhole(AskDetails):
 async def asks(house: ReadSide, *, all: bool = False) -> list[AskDetails]:  # noqa: A002  the word people type
     """List what needs a person, the most urgent first."""
     rows = await house.records.find(AskRow) if all else await house.records.find(AskRow, state=AskState.OPEN)
-    return [ask_details(row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
+    return [await ask_details(house, row) for row in sorted(rows, key=lambda row: (-row.priority, row.number))]
 
 
-def ask_details(row: AskRow) -> AskDetails:
-    """Return an ask with the question and exactly what would run kept separate."""
+async def ask_details(house: ReadSide, row: AskRow) -> AskDetails:
+    return (await _details(house, row))[0]
+
+
+async def _details(house: ReadSide, row: AskRow) -> tuple[AskDetails, AskShown]:
+    """Return an ask as the Live page shows it."""
+    jobs = {one.id: one for one in await house.records.find(JobRow, id=row.subject)}
+    projects = {one.id: one for one in await house.records.find(ProjectRow)}
+    (shown,) = asks_shown((row,), jobs, projects)
     what, exactly = parts_of(row)
-    return AskDetails(**fields(row), what=what, exactly=visible(exactly))
+    more = {
+        "what": what,
+        "exactly": visible(exactly),
+        "heading": shown.heading,
+        "outside": shown.outside,
+        "silence_said": silence_said(row),
+        "project_name": shown.project,
+        "job_number": shown.job,
+        "shown_hash": shown.shown_hash,
+    }
+    return AskDetails(**fields(row) | more), shown
 
 
 @READS.at("/asks/{name}")
 async def ask(house: ReadSide, name: str) -> AskWhole:
     """Show one ask, with the plan it is about."""
-    row = await house.records.get(AskRow, name)
-    subject = await house.records.find(JobRow, id=row.subject)
-    plan = subject[0].plan if subject and row.kind is AskKind.APPROVE_PLAN else None
-    return AskWhole(**fields(ask_details(row)), plan=plan)
+    details, shown = await _details(house, await house.records.get(AskRow, name))
+    return AskWhole(**fields(details), plan=shown.plan)

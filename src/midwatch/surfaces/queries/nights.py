@@ -26,6 +26,12 @@ class SessionWhole(SessionRow):
     notices: tuple[NoticeRow, ...]
 
 
+class DraftShown(SessionRow):
+    """A draft, and the hash that a signature for exactly these orders names."""
+
+    orders_hash: str
+
+
 class EntryShown(Term):
     """One entry of the journal in words."""
 
@@ -45,9 +51,13 @@ async def example() -> PlainText:
 
 
 @READS.at("/orders")
-async def orders(house: ReadSide) -> SessionRow:
+async def orders(house: ReadSide) -> DraftShown:
     """Show the draft that waits to be signed."""
-    return await sign_orders.current_draft(house.records)
+    return draft_shown(await sign_orders.current_draft(house.records))
+
+
+def draft_shown(draft: SessionRow) -> DraftShown:
+    return DraftShown(**fields(draft), orders_hash=sign_orders.orders_hash(draft.orders))
 
 
 @READS.at("/sessions")

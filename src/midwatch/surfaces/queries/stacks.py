@@ -6,6 +6,7 @@ from pydantic import Field
 
 from midwatch.compose.read_side import ReadSide
 from midwatch.morning import merge_stack
+from midwatch.morning.verdicts import verdicts_on
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
 from midwatch.terms.records import ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import LeftOut
@@ -28,15 +29,17 @@ class StackAnswer(StackRow):
     project_name: str
     headline: str
     offered: bool
+    held: tuple[str, ...]
     elsewhere: bool
 
 
 async def in_words(house: ReadSide, row: StackRow) -> StackShown:
     """Describe a stack, with the names of its projects and pull requests."""
     projects = await house.records.find(ProjectRow, id=row.project)
-    pulls = await house.records.find(PullRequestRow, id=tuple(step.pull_request for step in row.order[:1]))
+    pulls = await house.records.find(PullRequestRow, id=tuple(step.pull_request for step in row.order))
     elsewhere = any(pull.forge != merge_stack.LOCAL for pull in pulls)
-    return stack_shown(row, projects[0].name if projects else row.project, elsewhere=elsewhere)
+    said = await verdicts_on(house.records, pulls)
+    return stack_shown(row, projects[0].name if projects else row.project, said, elsewhere=elsewhere)
 
 
 async def stack_answer(house: ReadSide, row: StackRow) -> StackAnswer:
@@ -48,6 +51,7 @@ async def stack_answer(house: ReadSide, row: StackRow) -> StackAnswer:
         "project_name": words.project,
         "headline": words.headline,
         "offered": words.offered,
+        "held": words.held,
         "elsewhere": words.elsewhere,
     }
     return StackAnswer(**whole)

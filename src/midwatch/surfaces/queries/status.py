@@ -102,7 +102,7 @@ async def status(house: ReadSide) -> StatusNow:
         projects=len(await records.find(ProjectRow, removed=False)),
         night=await _night(house, last) if last else None,
         jobs=tuple(_job(job, names[job.project], lines[job.id]) for job in running),
-        asks=tuple(ask_details(ask) for ask in await records.find(AskRow, state=AskState.OPEN)),
+        asks=tuple([await ask_details(house, ask) for ask in await records.find(AskRow, state=AskState.OPEN)]),
         pull_requests=tuple(
             PullRequestNow(number=pr.number, project_name=names[pr.project], title=pr.title, branch=pr.branch)
             for pr in await records.find(PullRequestRow, state="open")

@@ -86,6 +86,8 @@ _SPEAKS: Final[dict[str, str]] = {
     "settings.proposed": "proposal",
     "session.opened": "session",
     "orders.changed": "session",
+    "signing.asked": "session",
+    "signing.dropped": "session",
     "orders.signed": "session",
     "session.started": "session",
     "session.paused": "session",

@@ -21,8 +21,8 @@ _KINDS: Final[dict[Phase, str]] = {
         settings.proposed settings.applied settings.discarded level.changed
         person.added person.changed person.removed person.invited person.entered person.left person.refused
         token.issued token.revoked""",
-    "evening": """session.opened orders.changed preflight.begun preflight.checked preflight.ended orders.signed
-        session.started""",
+    "evening": """session.opened orders.changed preflight.begun preflight.checked preflight.ended signing.asked
+        signing.dropped orders.signed session.started""",
     "sense": "round.called message.said",
     "plan": "round.planned council.spoke",
     "act": """act.judged act.ended round.ended checkin.made session.paused session.resumed

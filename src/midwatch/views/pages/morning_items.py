@@ -1,6 +1,6 @@
 """The review queue: each recommendation with its evidence, its checks, and what was decided for the person."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from midwatch.journal.entry import Entry
@@ -35,6 +35,8 @@ class NightRows:
     outcomes: tuple[rec.OutcomeRow, ...] = ()
     stacks: tuple[rec.StackRow, ...] = ()
     tally: WorkTally = field(default_factory=WorkTally)
+    verdicts: Mapping[str, ReviewOutcome] = field(default_factory=dict)
+    """By pull request in a stack, which may be of an earlier night."""
 
 
 class EvidenceShown(Term):

@@ -208,7 +208,12 @@ def _stacks(rows: NightRows) -> tuple[StackShown, ...]:
     names = {row.id: row.name for row in rows.projects}
     away = {row.id for row in rows.pull_requests if row.forge != "local"}
     return tuple(
-        stack_shown(row, names.get(row.project, ""), elsewhere=any(step.pull_request in away for step in row.order))
+        stack_shown(
+            row,
+            names.get(row.project, ""),
+            rows.verdicts,
+            elsewhere=any(step.pull_request in away for step in row.order),
+        )
         for row in newest.values()
     )
 
@@ -302,7 +307,8 @@ def _given(form: Mapping[str, str], item: str) -> Given | None:
         raise Misuse("That verdict is not known.", hint="Accept, amend, reject or later.")
     reason = form.get(f"reason:{item}", "").strip()[:LONGEST]
     wanted = ReviewOutcome(said) in {ReviewOutcome.MODIFIED, ReviewOutcome.REJECTED}
-    return Given(recommendation=item, outcome=ReviewOutcome(said), reason=reason if wanted else "")
+    kept = ReviewOutcome(said) is ReviewOutcome.REJECTED and bool(form.get(f"keep:{item}"))
+    return Given(recommendation=item, outcome=ReviewOutcome(said), reason=reason if wanted else "", keep_open=kept)
 
 
 def _assumed(form: Mapping[str, str], page: MorningPage) -> Iterator[AssumptionVerdict]:

@@ -1,10 +1,12 @@
 """What waits for a person: the question, the answers one can give with one press, and what silence means."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from midwatch.terms.asks import EDIT, AskKind, Silence, always_tools, held_parts
+from midwatch.journal.entry import digest
+from midwatch.terms.asks import EDIT, REJECT, AskKind, Silence, always_tools, held_parts
 from midwatch.terms.english import say
 from midwatch.terms.jobs import Plan
 from midwatch.terms.records import AskRow, JobRow, ProjectRow
@@ -41,6 +43,8 @@ class AskShown(Term):
     """What would run, line by line, where a tool call is held."""
     left_out: int = 0
     """How many of its characters are not shown."""
+    outside: str = ""
+    """What of a plan goes outside the orders."""
     rationale: str = ""
     recommendation: str = ""
     choices: tuple[Choice, ...] = ()
@@ -75,18 +79,30 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
         text="" if exactly else clean(plan.summary if plan else question, 800),
         exactly=exactly[:LONGEST],
         left_out=max(0, len(exactly) - LONGEST),
+        outside=outside_of(ask),
         rationale=clean(ask.rationale, 400),
         recommendation=clean(ask.recommendation, 200),
         choices=_choices(ask),
         silence_before=before,
         silence_after=after,
         due_at=None if ask.silence is Silence.WAITS else ask.due_at,
-        shown_hash=ask.shown_hash,
+        shown_hash=hash_shown(ask.shown_hash, ask.question, ask.options),
         plan=plan and harmless_plan(plan),
         job=job.number if job else 0,
         edits=EDIT in ask.options,
         project=clean(project.name, 63) if project else "",
     )
+
+
+def outside_of(ask: AskRow) -> str:
+    """Say what of a plan goes outside the orders: Midwatch then advises against it, and gives that as its reason."""
+    leaves = ask.kind is AskKind.APPROVE_PLAN and ask.recommendation == REJECT
+    return clean(ask.rationale, 800) if leaves else ""
+
+
+def silence_said(ask: AskRow) -> str:
+    """What silence means, in one sentence."""
+    return say(f"silence.{ask.silence.value}")
 
 
 def parts_of(ask: AskRow) -> tuple[str, str]:
@@ -134,9 +150,21 @@ def harmless_plan(plan: Plan) -> Plan:
             "risks": tuple(clean(one, 400) for one in plan.risks),
             "checks": tuple(clean(one, 300) for one in plan.checks),
             "blast_radius": clean(plan.blast_radius, 400),
-            "undo": clean(plan.undo, 400),
+            "undo": safe_undo(clean(plan.undo, 400)),
         }
     )
+
+
+_LOSES: Final = re.compile(
+    r"\breset\s+--(hard|merge)|\bclean\s+-\w*[fdx]|\b(checkout|switch|push)\s+(-\w*f\w*|--force|--discard-changes)"
+    r"|\bcheckout\s+(--\s|\.)|\brestore\s|\bstash\s+(drop|clear)|\bbranch\s+-D|\brm\s+-\w*[rf]"
+)
+NOTHING_LOST: Final = "Do not merge its branch, or git revert its commits after a merge."
+
+
+def safe_undo(undo: str) -> str:
+    """An agent's way back is shown only if it loses nothing: a person may have uncommitted work beside it."""
+    return NOTHING_LOST if _LOSES.search(undo) else undo
 
 
 def plan_shown(job: JobRow) -> Plan | None:
@@ -149,3 +177,8 @@ def silence_parts(silence: Silence, *, due: bool) -> tuple[str, str]:
     if not due or silence is Silence.WAITS or not words.startswith(_WITHIN):
         return words, ""
     return f"{_WITHIN} within", words.removeprefix(_WITHIN)
+
+
+def hash_shown(shown_hash: str, question: str, options: Sequence[str]) -> str:
+    """Identify what a person is asked: by the hash that came with it, as a plan's, else by question and options."""
+    return shown_hash or digest(question, *options)

@@ -1,10 +1,11 @@
 """A stack in words: how many branches merge together, why the others do not, and what to type."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from midwatch.terms.money import some
 from midwatch.terms.records import StackRow
+from midwatch.terms.report import ReviewOutcome
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
@@ -29,6 +30,8 @@ class StackShown(Term):
     why: str
     proven: bool
     offered: bool
+    held: tuple[str, ...]
+    """What keeps a person from merging it now: verdicts that are missing, or a no."""
     elsewhere: bool
     """It is at another forge: there the order is posted, not merged."""
     base: str
@@ -58,7 +61,10 @@ class CheckTogether(Term):
     tail: str
 
 
-def stack_shown(row: StackRow, project: str, *, elsewhere: bool = False) -> StackShown:
+def stack_shown(
+    row: StackRow, project: str, verdicts: Mapping[str, ReviewOutcome], *, elsewhere: bool = False
+) -> StackShown:
+    held = not_accepted(row, verdicts)
     return StackShown(
         number=row.number,
         project=project,
@@ -67,7 +73,8 @@ def stack_shown(row: StackRow, project: str, *, elsewhere: bool = False) -> Stac
         headline=headline(row),
         why=row.why,
         proven=row.verdict is not None and row.verdict.proven,
-        offered=offered(row),
+        offered=offered(row) and not held,
+        held=held if offered(row) else (),
         elsewhere=elsewhere,
         base=row.base[:12],
         tip=row.tip[:12],
@@ -85,6 +92,28 @@ def stack_shown(row: StackRow, project: str, *, elsewhere: bool = False) -> Stac
 def offered(row: StackRow) -> bool:
     """Whether a person may merge it now."""
     return row.state is StackState.MADE and bool(row.order) and row.verdict is not None and row.verdict.offered
+
+
+SAID: Final = {
+    ReviewOutcome.PENDING: "has no verdict yet",
+    ReviewOutcome.REJECTED: "was rejected",
+    ReviewOutcome.DEFERRED: "was put off",
+}
+
+
+def not_accepted(row: StackRow, verdicts: Mapping[str, ReviewOutcome]) -> tuple[str, ...]:
+    """Say which pull requests of a stack the review has not accepted, a sentence for each verdict."""
+    found: dict[str, list[int]] = {}
+    for step in row.order:
+        if words := SAID.get(verdicts.get(step.pull_request, ReviewOutcome.PENDING)):
+            found.setdefault(words, []).append(step.number)
+    return tuple(_many(_requests(sorted(numbers)), words, len(numbers)) for words, numbers in found.items())
+
+
+def _many(who: str, words: str, number: int) -> str:
+    if number > 1:
+        words = words.replace("has ", "have ").replace("was ", "were ")
+    return f"{who.capitalize()} {words}."
 
 
 def headline(row: StackRow) -> str:
@@ -107,6 +136,9 @@ def _share(together: int, many: int) -> str:
 
 
 ALONE: Final = {
+    LeftOutWhy.REJECTED: "Was rejected in the review.",
+    LeftOutWhy.DEFERRED: "Was put off in the review.",
+    LeftOutWhy.UNREVIEWED: "Got no verdict in the review.",
     LeftOutWhy.DRAFT: "Is only a draft: its own checks are red or not trusted.",
     LeftOutWhy.ELSEWHERE: "Its target is another branch.",
     LeftOutWhy.UNPROVEN: "Was not proven together with the others: time or check runs ran out.",
@@ -150,7 +182,7 @@ def brief_line(row: StackRow, project: str) -> str:
     """Describe it for the brief, with what to type."""
     text = f"{project}: {headline(row)}"
     if offered(row):
-        return f"{text} To merge them: midwatch stack merge --project {project}"
+        return f"{text} Accept them in the review first. To merge them: midwatch stack merge --project {project}"
     return f"{text} {row.why or f'See: midwatch stack --project {project}'}".strip()
 
 

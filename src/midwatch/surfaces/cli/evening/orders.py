@@ -108,6 +108,9 @@ def start(
 
     Example: midwatch start
     """
+    draft = client.get("/orders")
+    if not as_json:
+        show_sheet(draft)
     if not no_preflight:
         from midwatch.surfaces.cli.evening.preflight import followed, refuse_unready, show_line  # noqa: PLC0415  this verb's
 
@@ -116,7 +119,7 @@ def start(
         )
         if not anyway:
             refuse_unready(found)
-    session = client.send("POST", "/sessions/start")
+    session = client.send("POST", "/sessions/start", {"shown_hash": draft["orders_hash"]})
     if as_json:
         show_json(session)
         return

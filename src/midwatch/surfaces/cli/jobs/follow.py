@@ -12,7 +12,7 @@ from midwatch.errors import Refused
 from midwatch.surfaces.cli.jobs.logs import OVER, said_in
 from midwatch.surfaces.cli.night.asks import show_ask
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import bad, clock, good, line, wanted
+from midwatch.surfaces.cli.shell.screen import answered, bad, clock, good, line, wanted
 from midwatch.terms.money import dollars, many
 from midwatch.views.text.plain import counted
 
@@ -93,7 +93,7 @@ class Following:
         if not choice:
             typer.echo(f"  Later, then: midwatch asks {shown['number']} {' | '.join(shown['options'])}")
             return
-        text = input("  In a few words, why or what: ").strip() if choice in WORDED else ""
+        text = answered("  In a few words, why or what: ") if choice in WORDED else ""
         body = {"answer": choice, "text": text, "shown_hash": shown["shown_hash"]}
         try:
             client.send("POST", f"/asks/{shown['number']}/answer", body)
@@ -110,7 +110,7 @@ def choose(options: list[str]) -> str:
     )
     while True:
         try:
-            pressed = input(wanted(f"  {offered}, or Enter for later: ")).strip().lower()
+            pressed = answered(wanted(f"  {offered}, or Enter for later: ")).lower()
         except EOFError:
             return ""
         if not pressed or pressed in options:

@@ -9,7 +9,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.jobs.logs import OVER
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import line, wanted
+from midwatch.surfaces.cli.shell.screen import answered, line, wanted
 from midwatch.views.text.sizes import MARKS
 
 LOOK_SECONDS = 0.1
@@ -62,6 +62,6 @@ def _deliver(job: str) -> None:
         if ask := _asked(row):
             break
         time.sleep(LOOK_SECONDS)
-    pressed = input(wanted("Deliver? [y/N] ")).strip().lower()
+    pressed = answered(wanted("Deliver? [y/N] ")).lower()
     body = {"answer": "yes" if pressed in {"y", "yes"} else "no", "text": "", "shown_hash": ask["shown_hash"]}
     client.send("POST", f"/asks/{ask['number']}/answer", body)

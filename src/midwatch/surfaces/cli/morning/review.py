@@ -8,7 +8,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, good, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, forget_typed, good, head, line, pressed, show_json, wanted
 from midwatch.views.text.plain import counted
 
 KEYS = {"a": "accepted", "e": "modified", "r": "rejected", "d": "deferred"}
@@ -53,10 +53,11 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     brevity: int = typer.Option(0, min=0, max=5, help="1 to 5."),
     accept: list[str] = typer.Option([], help="Recommendations by their place (1, 2, 3)."),
     modify: list[str] = typer.Option([], help="Accepted with changes."),
-    reject: list[str] = typer.Option([], help="Not taken."),
+    reject: list[str] = typer.Option([], help="Not taken; its pull request is closed."),
     defer: list[str] = typer.Option([], help="Later."),
     right: list[str] = typer.Option([], help="Assumptions that hold, by their place."),
     wrong: list[str] = typer.Option([], help="Assumptions that do not."),
+    keep_open: list[str] = typer.Option([], help="Rejected, and its pull request is not closed."),
     flag: list[str] = typer.Option([], help="wrong_fact or unsafe"),
     note: str = typer.Option("", help="Anything else."),
     *,
@@ -67,11 +68,14 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
     Example: midwatch review --usefulness 4 --trust 4 --brevity 5 --accept 1 --reject 2
     """
     result = client.get("/morning", night=night)
-    by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, right, wrong, flag))
+    by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, keep_open, right, wrong, flag))
     if by_flags:
-        groups = {"accepted": accept, "modified": modify, "rejected": reject, "deferred": defer}
+        groups = {"accepted": accept, "modified": modify, "rejected": reject + keep_open, "deferred": defer}
         given = _from_flags(result, groups, (usefulness, trust, brevity))
         given |= {"assumptions": _assumed(result, {"confirmed": right, "rejected": wrong})}
+        kept = {_id(result, place) for place in keep_open}
+        for one in given["outcomes"]:
+            one["keep_open"] = one["recommendation"] in kept
     elif sys.stdin.isatty():
         given = _by_keys(result)
     else:
@@ -129,7 +133,7 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
     """One item at a time: A accept, E edit, R reject, D defer, K back."""
     show_brief(answer)
     known = answer["recommendations"]
-    outcomes: dict[str, dict[str, str]] = {}
+    outcomes: dict[str, dict[str, str | bool]] = {}
     at = 0
     while at < len(known):
         one = known[at]
@@ -138,7 +142,7 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
         for tradeoff in one["tradeoffs"]:
             line(tradeoff, first="  tradeoff: ")
         typer.echo("  [a]ccept  [e]dited  [r]eject  [d]efer  [k] back  [j] skip ", nl=False)
-        key = typer.getchar().lower()
+        key = pressed().lower()
         typer.echo(key)
         if key in {"\x03", "q"}:
             raise typer.Abort
@@ -146,7 +150,11 @@ def _by_keys(answer: dict[str, Any]) -> dict[str, Any]:
             at = max(0, at - 1)
         elif key in KEYS:
             reason = typer.prompt("  why", default="", show_default=False) if key in {"e", "r"} else ""
-            outcomes[one["id"]] = {"recommendation": one["id"], "outcome": KEYS[key], "reason": reason}
+            forget_typed()
+            kept = key == "r" and not typer.confirm("  close its pull request", default=True)
+            outcomes[one["id"]] = {
+                "recommendation": one["id"], "outcome": KEYS[key], "reason": reason, "keep_open": kept
+            }  # fmt: skip
             at += 1
         elif key == "j":
             at += 1
@@ -170,7 +178,7 @@ def _right_or_wrong(one: dict[str, Any]) -> dict[str, str]:
 def _rating(name: str) -> int:
     while True:
         typer.echo(f"{name} [1-5] ", nl=False)
-        key = typer.getchar()
+        key = pressed()
         typer.echo(key)
         if key in "12345" and key:
             return int(key)

@@ -8,7 +8,7 @@ import typer
 
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, forget_typed, good, head, line, show_json, wanted
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 PROJECT = typer.Option("", "--project", "-p", help="A project's name; may be left out where only one has a stack.")
@@ -50,6 +50,8 @@ def _show_what_to_do(row: dict[str, Any]) -> None:
     if row["offered"]:
         does = "Post the order there" if row["elsewhere"] else "Merge the whole order"
         typer.echo(wanted(f"{does}: midwatch stack merge --project {name}"))
+    elif row["held"]:
+        line(f"{' '.join(row['held'])} Your verdicts: midwatch review")
     elif row["state"] == "merged":
         typer.echo(good(f"Merged by {row['settled_by']}.") + f" Take it back: midwatch stack undo --project {name}")
         for command in row["undo"]:
@@ -71,6 +73,7 @@ def merge(project: str = PROJECT, *, yes: bool = typer.Option(False, "--yes", he
         if not sys.stdin.isatty():
             raise Misuse("Merging without a terminal needs --yes.", hint="midwatch stack merge --yes")
         _show(row)
+        forget_typed()
         typer.confirm("Do it?", default=True, abort=True)
     row = client.send("POST", f"/stacks/{client.part(row['id'])}/merge")
     if row["state"] == "commented":

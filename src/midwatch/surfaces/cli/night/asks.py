@@ -6,7 +6,7 @@ import typer
 
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, clock, exactly, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, clock, exactly, head, line, show_json, wanted
 
 
 def asks(
@@ -35,7 +35,8 @@ def asks(
             show_json(rows)
             return
         for row in rows:
-            typer.echo(wanted(f"Ask {row['number']}") + f" · {_plain(row['kind'])} · {row['state']}")
+            where = f" · {row['project_name']}" if row["project_name"] else ""
+            typer.echo(wanted(f"Ask {row['number']}") + f"{where} · {_plain(row['kind'])} · {row['state']}")
             show_question(row)
         if not rows:
             typer.echo("Nothing needs you.")
@@ -45,12 +46,15 @@ def show_ask(row: dict[str, Any]) -> None:
     """Print one ask with everything needed for an answer."""
     head(f"Ask {row['number']} · {_plain(row['kind'])} · {row['state']}")
     show_question(row, indent="")
+    if row["outside"]:
+        line(f"This plan goes outside your orders. Those parts will be refused: {row['outside']}", first=bad("  ✕ "))
     plan = row.get("plan")
     if plan:
         _show_plan(plan)
     elif row["rationale"]:
         line(row["rationale"], first="  why: ")
     if row["state"] == "open":
+        line(row["silence_said"])
         due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
         typer.echo(f"  recommended: {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
         if "edit" in row["options"]:

@@ -88,6 +88,26 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
+def forget_typed() -> None:
+    """Drop what was typed before a question appeared: it was meant for something else."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        import termios  # noqa: PLC0415  only a terminal needs it
+
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
+def answered(prompt: str) -> str:
+    """Ask for a line."""
+    forget_typed()
+    return input(prompt).strip()
+
+
+def pressed() -> str:
+    """Wait for one key."""
+    forget_typed()
+    return typer.getchar()
+
+
 def asked_hidden(prompt: str, *, hint: str) -> str:
     """Ask for a secret: hidden at a terminal, one line from a pipe; never as an argument, which others can read."""
     value = (getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()).strip()

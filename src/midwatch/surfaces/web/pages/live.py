@@ -76,9 +76,12 @@ async def answer(request: Request, house: TheHouse, person: Person, painter: The
     said, text = given.get("answer", ""), given.get("text", "")
     if not said:
         raise Misuse("The answer is empty.", hint="Press one of the ask's buttons.")
+    shown = given.get("shown_hash", "")
+    if not shown:
+        raise Misuse("The answer does not say which question it is for.", hint="Load the page again.")
     ask = await house.records.get(AskRow, name)
     said = next((one for one in ask.options if clean(one) == said), said)  # a button sends an option as it is shown
-    await settlement.answer(house.night, ask.id, said, by=person, text=text, shown=given.get("shown_hash", ""))
+    await settlement.answer(house.night, ask.id, said, by=person, text=text, shown=shown)
     return HTMLResponse(await painter.regions())
 
 

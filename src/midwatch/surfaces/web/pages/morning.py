@@ -11,9 +11,11 @@ from midwatch.errors import Unknown
 from midwatch.journal.entry import Entry
 from midwatch.morning import build_stack, merge_stack
 from midwatch.morning import review as verdicts
+from midwatch.morning.verdicts import verdicts_on
 from midwatch.night.commands import steering
 from midwatch.rules.morning.tally import tally
-from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheCaller, TheHouse
+from midwatch.surfaces.api.morning import take_review
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.queries.stacks import in_words
@@ -54,14 +56,14 @@ def _under_way(sessions: tuple[rec.SessionRow, ...]) -> bool:
 
 
 @router.post("/morning/review", dependencies=[Answers])
-async def hand_in(request: Request, house: TheHouse, person: Person) -> HTMLResponse:
+async def hand_in(request: Request, house: TheHouse, caller: TheCaller) -> HTMLResponse:
     """Submit all verdicts at once and show what they changed."""
     form = await request.form()
     said = {name: value for name, value in form.items() if isinstance(value, str)}
     flags = [value for value in form.getlist("flag") if isinstance(value, str)]
     night = said.get("night", "")
     before, _ = await _page(house, night)
-    await verdicts.submit(house.morning, review_of(said, flags, before), by=person, night=night)
+    await take_review(house, review_of(said, flags, before), by=caller, night=night)
     return HTMLResponse(fragment("_morning.html", fresh=True, **await _shown(house, night)))
 
 
@@ -129,6 +131,8 @@ async def night_rows(house: House, night: str = "") -> NightRows:
     runs = await find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
     jobs, acts = await find(rec.JobRow, session=session.id), await find(rec.ActRow, session=session.id)
+    stacks = await find(rec.StackRow, session=session.id)
+    stacked = tuple(step.pull_request for row in stacks for step in row.order)
     return NightRows(
         session=session,
         report=report,
@@ -143,7 +147,8 @@ async def night_rows(house: House, night: str = "") -> NightRows:
         assumptions=await find(rec.AssumptionRow, run=mine),
         evaluations=await find(rec.EvaluationRow, session=session.id),
         outcomes=await find(rec.OutcomeRow, session=session.id),
-        stacks=await find(rec.StackRow, session=session.id),
+        stacks=stacks,
+        verdicts=await verdicts_on(house.records, await find(rec.PullRequestRow, id=stacked)),
     )
 
 

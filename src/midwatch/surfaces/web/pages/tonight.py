@@ -8,15 +8,16 @@ from fastapi.responses import HTMLResponse
 from midwatch.compose.house import House
 from midwatch.errors import MidwatchError, Unknown
 from midwatch.evening import preflight as looks
-from midwatch.evening import sign_orders
+from midwatch.evening import sign_orders, signing
 from midwatch.evening.orders_file import EXAMPLE
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.web.pages import tonight_forms as forms
 from midwatch.surfaces.web.pages import tonight_projects
 from midwatch.surfaces.web.pages.tonight_facts import seen
-from midwatch.surfaces.web.pages.tonight_regions import FOLLOWING, answer
+from midwatch.surfaces.web.pages.tonight_regions import SHEET, ThePage, answer, followed, polled, refused, unsaved
 from midwatch.surfaces.web.site.page import page
 from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import ProjectRow, SessionRow, WorkRow
 
 router = APIRouter(include_in_schema=False)
@@ -32,7 +33,6 @@ router.include_router(tonight_projects.router)
 
 
 Part = Literal["goals", "work", "limits", "permissions", "text"]
-SHEET = ("goals", "work", "limits", "permissions", *FOLLOWING)
 SOURCE = "the page Tonight"
 
 
@@ -71,7 +71,9 @@ async def edit_example(house: TheHouse) -> HTMLResponse:
 
 
 @router.post("/tonight/orders/{part}", dependencies=[Operates])
-async def change_part(house: TheHouse, person: Person, request: Request, part: Part, item: str = "") -> HTMLResponse:
+async def change_part(
+    house: TheHouse, person: Person, request: Request, on: ThePage, part: Part, item: str = ""
+) -> HTMLResponse:
     """Save one part of the sheet; an error is shown next to its field."""
     sent = await request.form()
     before = await _draft(house)
@@ -82,8 +84,8 @@ async def change_part(house: TheHouse, person: Person, request: Request, part: P
         return await answer(house, part, form=_wrong(part, error, forms.kept(sent), item), status=error.status)
     if before is None:
         return await answer(house, "body")
-    saved = forms.Form("saved", item=part)
-    return await answer(house, *(SHEET if part == "text" else ()), part, *FOLLOWING, "projects", form=saved)
+    saved, whole = forms.Form("saved", item=part), SHEET if part == "text" else ()
+    return await followed(house, on, *whole, part, "projects", form=saved, before=before)
 
 
 def _wrong(part: str, error: MidwatchError, values: dict[str, object], item: str = "") -> forms.Form:
@@ -95,11 +97,12 @@ def _wrong(part: str, error: MidwatchError, values: dict[str, object], item: str
 
 
 @router.post("/tonight/orders/work/{item}/drop", dependencies=[Operates])
-async def drop_work(house: TheHouse, person: Person, request: Request, item: str) -> HTMLResponse:
+async def drop_work(house: TheHouse, person: Person, request: Request, on: ThePage, item: str) -> HTMLResponse:
     """Remove a piece of work from tonight."""
-    was = str((await request.form()).get("was", ""))
-    await sign_orders.draft(house.evening, forms.without(await _orders(house), item, was), by=person, source=SOURCE)
-    return await answer(house, "work", *FOLLOWING, "projects", form=forms.Form("saved", item="work"))
+    was, before = str((await request.form()).get("was", "")), await _draft(house)
+    left = forms.without(before.orders if before else Orders(), item, was)
+    await sign_orders.draft(house.evening, left, by=person, source=SOURCE)
+    return await followed(house, on, "work", "projects", form=forms.Form("saved", item="work"), before=before)
 
 
 @router.post("/tonight/begin", dependencies=[Operates])
@@ -114,7 +117,7 @@ async def begin(house: TheHouse, person: Person, request: Request) -> HTMLRespon
 
 
 @router.post("/tonight/work/{item}/take", dependencies=[Operates])
-async def take(house: TheHouse, person: Person, item: str) -> HTMLResponse:
+async def take(house: TheHouse, person: Person, on: ThePage, item: str) -> HTMLResponse:
     """Add a work item to tonight's orders."""
     row = await house.records.get(WorkRow, item)
     project = await house.records.get(ProjectRow, row.project)
@@ -123,48 +126,58 @@ async def take(house: TheHouse, person: Person, item: str) -> HTMLResponse:
     if not any((one.project, one.title) == (project.name, row.title) for one in orders.pieces()):
         work = (*orders.work, OrderedWork(project=project.name, title=row.title))
         await sign_orders.draft(house.evening, orders.model_copy(update={"work": work}), by=person, source=SOURCE)
-    return await answer(house, *(("work", *FOLLOWING, "projects") if before else ("body",)))
+    if before is None:
+        return await answer(house, "body")
+    return await followed(house, on, "work", "projects", before=before)
+
+
+@router.get("/tonight/sheet", dependencies=[Reads])
+async def sheet(house: TheHouse, on: ThePage) -> HTMLResponse:
+    """Show the whole sheet as it is now; what is open for changes stays as it is typed."""
+    return await followed(house, on)
 
 
 @router.post("/tonight/start", dependencies=[Operates])
-async def start(house: TheHouse, person: Person, request: Request) -> Response:
-    """Sign exactly the sheet that was shown, start the night and go to the Live page."""
-    sent = await request.form()
-    shown = str(sent.get("shown", ""))
+async def start(house: TheHouse, person: Person, request: Request, on: ThePage) -> Response:
+    """Sign exactly the sheet that was shown; the server gives the signature once everything is ready (N25)."""
+    anyway = str((await request.form()).get("anyway", ""))
     try:
-        if not await _may_rest(house, shown, str(sent.get("anyway", ""))):
-            await looks.begin(house.evening, by=person, to_sign=True)
-            return await answer(house, "head", "ready", "sign", form=forms.Form("signing", item=shown))
-        await sign_orders.start(house.evening, by=person, shown=shown or "nothing")
+        forms.refuse_unsaved(on.open)
+        signed = await signing.sign(house.evening, by=person, shown=on.shown or "nothing", anyway=anyway)
+    except forms.Unsaved as error:
+        return await unsaved(house, on, _unsigned(error), error.status)
     except MidwatchError as error:
-        return await answer(
-            house, "body", form=forms.Form("start", errors={"": forms.sentence(error)}), status=error.status
-        )
-    return Response(headers={"HX-Redirect": "/live"})
+        return await refused(house, on, _unsigned(error), error.status)
+    if signed.signed_by:
+        return Response(headers={"HX-Redirect": "/live"})
+    return await answer(house, "head", "ready", "sign")
 
 
-async def _may_rest(house: House, shown: str, anyway: str) -> bool:
-    """Return whether a signature needs no preflight first; signing itself refuses a sheet that was not shown."""
-    draft = await sign_orders.current_draft(house.records)
-    return shown != sign_orders.orders_hash(draft.orders) or await looks.may_sign(house.evening, anyway=anyway)
+def _unsigned(error: MidwatchError) -> forms.Form:
+    return forms.Form("start", {"changes": error.because[1:]}, {"": forms.sentence(error)})
+
+
+@router.post("/tonight/start/cancel", dependencies=[Operates])
+async def take_back(house: TheHouse, person: Person, on: ThePage) -> HTMLResponse:
+    """Take back a signature that waits for the preflight."""
+    await signing.take_back(house.evening, by=person)
+    return await polled(house, on)
 
 
 @router.post("/tonight/ready", dependencies=[Operates])
-async def look(house: TheHouse, person: Person) -> HTMLResponse:
+async def look(house: TheHouse, person: Person, on: ThePage) -> HTMLResponse:
     """Start a preflight."""
     await house.reload_settings()
     try:
         await looks.begin(house.evening, by=person)
     except MidwatchError as error:
-        return await answer(
-            house, "body", form=forms.Form("start", errors={"": forms.sentence(error)}), status=error.status
-        )
-    return await answer(house, "head", "ready", "sign")
+        return await refused(house, on, _unsigned(error), error.status)
+    return await followed(house, on)
 
 
 @router.get("/tonight/ready", dependencies=[Reads])
-async def looked(house: TheHouse, sign: str = "") -> HTMLResponse:
-    """Show the lines so far; a pending signature is given once nothing is bad."""
-    return await answer(
-        house, "head", "ready", "sign", form=forms.Form("signing", item=sign) if sign else None, unasked=True
-    )
+async def looked(house: TheHouse, on: ThePage) -> Response:
+    """Show the lines so far; when the night has begun, a page with nothing unsaved follows it."""
+    if not on.open and await house.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=False):
+        return Response(headers={"HX-Redirect": "/live"})
+    return await polled(house, on)

@@ -46,6 +46,28 @@ class FilledInWrong(Misuse):
         self.errors = errors
 
 
+class Unsaved(Stale):
+    """Something typed on the page is not saved."""
+
+
+PARTS: Final = {
+    "goals": "goals",
+    "work": "work",
+    "limits": "limits",
+    "permissions": "permissions",
+    "text": "the orders as text",
+}
+
+
+def refuse_unsaved(parts: tuple[str, ...]) -> None:
+    """A signature covers what is saved: a person who typed more would sign less than they see."""
+    named = [PARTS[one] for one in parts if one in PARTS]
+    if named:
+        words = " and ".join((", ".join(named[:-1]), named[-1])) if len(named) > 1 else named[0]
+        are = "is" if named == [PARTS["text"]] or named == ["work"] else "are"
+        raise Unsaved(f"{words.capitalize()} {are} open for changes. Save or cancel, then sign.")
+
+
 def sentence(error: MidwatchError) -> str:
     """Say what is wrong; a hint that only helps at the command line is left out."""
     return " ".join((error.message, "" if "--" in error.hint or "midwatch " in error.hint else error.hint)).strip()

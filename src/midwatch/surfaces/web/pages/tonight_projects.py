@@ -10,12 +10,11 @@ from midwatch.evening import projects as by_day
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import FlagEdit, LevelEdit, NewGoal, NewProject, NewWork, ProjectEdit
 from midwatch.surfaces.web.pages.tonight_forms import FIELD_OF, Form, kept, lines, sentence, text
-from midwatch.surfaces.web.pages.tonight_regions import FOLLOWING, answer
+from midwatch.surfaces.web.pages.tonight_regions import ThePage, answer, followed
 from midwatch.terms.projects import is_url
 from midwatch.terms.records import ProjectRow
 
 router = APIRouter(include_in_schema=False)
-CHANGED = ("projects", *FOLLOWING)
 
 
 def _said(error: MidwatchError | ValidationError) -> tuple[str, int]:
@@ -27,7 +26,7 @@ def _said(error: MidwatchError | ValidationError) -> tuple[str, int]:
 
 
 @router.post("/tonight/projects", dependencies=[Operates])
-async def add_project(house: TheHouse, person: Person, request: Request) -> HTMLResponse:
+async def add_project(house: TheHouse, person: Person, request: Request, on: ThePage) -> HTMLResponse:
     """Add a repository."""
     sent = await request.form()
     try:
@@ -50,12 +49,12 @@ async def add_project(house: TheHouse, person: Person, request: Request) -> HTML
         form = Form("project", kept(sent), {field: said})
         return await answer(house, "body" if first else "projects", form=form, status=status)
     first = len(await house.records.find(ProjectRow, removed=False)) == 1
-    return await answer(house, *(("body",) if first else CHANGED))
+    return await (answer(house, "body") if first else followed(house, on, "projects"))
 
 
 @router.post("/tonight/projects/{name}", dependencies=[Operates])
-async def change_project(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
-    """Change a project's purpose, checks, protected paths and priority."""
+async def change_project(house: TheHouse, person: Person, request: Request, on: ThePage, name: str) -> HTMLResponse:
+    """Change a project's purpose, checks, protected paths, tools and priority."""
     sent = await request.form()
     try:
         edit = ProjectEdit.model_validate(
@@ -71,14 +70,14 @@ async def change_project(house: TheHouse, person: Person, request: Request, name
         await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
     except (MidwatchError, ValidationError) as error:
         return await _wrong(house, "change", name, sent, error)
-    return await answer(house, *CHANGED)
+    return await followed(house, on, "projects")
 
 
 @router.post("/tonight/projects/{name}/tools/take-back", dependencies=[Operates])
-async def take_back_tool(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
+async def take_back_tool(house: TheHouse, person: Person, request: Request, on: ThePage, name: str) -> HTMLResponse:
     """Take back what an answer always allowed agents in a project."""
     await by_day.take_back_tool(house.evening, name, text(await request.form(), "tool"), by=person)
-    return await answer(house, *CHANGED)
+    return await followed(house, on, "projects")
 
 
 async def _wrong(
@@ -89,7 +88,7 @@ async def _wrong(
 
 
 @router.post("/tonight/projects/{name}/flags", dependencies=[Operates])
-async def flag_project(house: TheHouse, person: Person, request: Request, name: str) -> HTMLResponse:
+async def flag_project(house: TheHouse, person: Person, request: Request, on: ThePage, name: str) -> HTMLResponse:
     """Protect, block or skip a project, or undo that."""
     sent = await request.form()
     try:
@@ -97,7 +96,7 @@ async def flag_project(house: TheHouse, person: Person, request: Request, name: 
     except ValidationError as error:
         raise Misuse(_said(error)[0], hint="Reload the page.") from error
     await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
-    return await answer(house, *CHANGED, form=Form("flag", {"flag": edit.flag.value}, item=name))
+    return await followed(house, on, "projects", form=Form("flag", {"flag": edit.flag.value}, item=name))
 
 
 @router.post("/tonight/projects/{name}/goals", dependencies=[Operates])
@@ -142,7 +141,7 @@ async def edit_level(house: TheHouse) -> HTMLResponse:
 
 
 @router.post("/tonight/level", dependencies=[Governs])
-async def set_level(house: TheHouse, person: Person, request: Request) -> HTMLResponse:
+async def set_level(house: TheHouse, person: Person, request: Request, on: ThePage) -> HTMLResponse:
     """Change the level; more than was earned needs a reason."""
     sent = await request.form()
     try:
@@ -154,4 +153,4 @@ async def set_level(house: TheHouse, person: Person, request: Request) -> HTMLRe
         said, status = _said(error)
         field = "reason" if isinstance(error, MidwatchError) else "level"
         return await answer(house, "level", form=Form("level", kept(sent), {field: said}), status=status)
-    return await answer(house, "level", *FOLLOWING)
+    return await followed(house, on, "level")

@@ -1,13 +1,18 @@
 """The regions of the page Tonight: each one a template that can be sent again by itself."""
 
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Final
 
+from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
 from midwatch.compose.house import House
+from midwatch.evening import sign_orders
 from midwatch.surfaces.web.pages.tonight_facts import Shown, seen
 from midwatch.surfaces.web.pages.tonight_forms import Form
 from midwatch.surfaces.web.site.page import fragment
+from midwatch.terms.records import SessionRow
 
 REGIONS: Final = {
     "body": ("tonight-body", "_tonight_body.html"),
@@ -29,11 +34,82 @@ FOLLOWING: Final = ("head", "wont", "estimate", "sign", "ready")
 """The regions that are sent again whenever the orders or the projects change."""
 
 
+SHEET: Final = ("goals", "work", "limits", "permissions", *FOLLOWING)
+"""Everything that a signature is for, and what follows from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """What a page has in front of the person."""
+
+    shown: str = ""
+    """The hash of the sheet it shows."""
+    open: tuple[str, ...] = ()
+    """The parts that are open for changes, with what was typed and not saved."""
+
+
+async def _page_state(request: Request) -> PageState:
+    sent = request.query_params if request.method == "GET" else await request.form()
+    shown = sent.get("shown", "")
+    return PageState(str(shown), tuple(dict.fromkeys(str(one) for one in sent.getlist("open"))))
+
+
+ThePage = Annotated[PageState, Depends(_page_state)]
+
+
 async def answer(
     house: House, *names: str, form: Form | None = None, status: int = 200, unasked: bool = False
 ) -> HTMLResponse:
     """Send these regions as they are now; also clear an earlier problem, unless `unasked`."""
+    return _sent(names, await seen(house), form, status, unasked=unasked)
+
+
+async def followed(
+    house: House,
+    page: PageState,
+    *names: str,
+    form: Form | None = None,
+    before: SessionRow | None = None,
+) -> HTMLResponse:
+    """Answer an act of the person with these regions and what follows from the orders.
+
+    `before` is the draft before the act. A page that showed another sheet gets the whole sheet, and what is different:
+    the hash that it will sign never belongs to something it does not show.
+    """
     shown = await seen(house)
+    names = (*names, *FOLLOWING)
+    draft = before or shown["draft"]
+    if draft is not None and page.shown != sign_orders.orders_hash(draft.orders):
+        shown["changes"] = await sign_orders.changes_since(house.evening, draft, page.shown)
+        shown["was_behind"] = True
+        names = (*names, *(one for one in SHEET if one not in page.open or one in names))
+    return _sent(names, shown, form, 200)
+
+
+async def polled(house: House, page: PageState) -> HTMLResponse:
+    """Answer a page that asked by itself: what it shows of the sheet stays, and so does the hash it will sign."""
+    return _sent(("head", "ready", "sign"), await _as_shown(house, page), None, 200, unasked=True)
+
+
+async def unsaved(house: House, page: PageState, form: Form, status: int) -> HTMLResponse:
+    """Answer a signature beside something unsaved: nothing on the page changes but the sentence."""
+    return _sent(("sign",), await _as_shown(house, page), form, status)
+
+
+async def _as_shown(house: House, page: PageState) -> Shown:
+    shown = await seen(house)
+    if shown["draft"] is not None and page.shown:
+        shown |= {"is_behind": page.shown != shown["orders_hash"], "orders_hash": page.shown}
+    return shown
+
+
+async def refused(house: House, page: PageState, form: Form, status: int) -> HTMLResponse:
+    """Answer a signature that was refused with the sheet as it is now; a part that is open stays as it is typed."""
+    names = [one for one in SHEET if one not in page.open]
+    return _sent(names, await seen(house), form, status)
+
+
+def _sent(names: Iterable[str], shown: Shown, form: Form | None, status: int, *, unasked: bool = False) -> HTMLResponse:
     parts = [partial(name, shown, form) for name in dict.fromkeys(names) if _stands(name, shown)]
     rest = () if unasked else (fragment("_tonight_no_problem.html"),)
     return HTMLResponse("\n".join((*parts, *rest)), status_code=status)

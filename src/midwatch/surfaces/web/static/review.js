@@ -26,7 +26,7 @@
       const field = item.querySelector(".why-field");
       if (!field) return;
       given += chosen ? 1 : 0;
-      field.hidden = !field.dataset.for.split(" ").includes(chosen);
+      for (const one of item.querySelectorAll("[data-for]")) one.hidden = !one.dataset.for.split(" ").includes(chosen);
       const button = document.querySelector(`.place[data-to="${place + 1}"]`);
       button.dataset.outcome = chosen || "pending";
       button.setAttribute("aria-label", `Item ${place + 1}, ${chosen || "no verdict yet"}`);

@@ -4,7 +4,14 @@ from typing import assert_never
 
 from midwatch.journal.events import people as people_events
 from midwatch.journal.events import projects as ev
-from midwatch.journal.events.preflight import PreflightBegun, PreflightChecked, PreflightEnded, PreflightEvent
+from midwatch.journal.events.preflight import (
+    PreflightBegun,
+    PreflightChecked,
+    PreflightEnded,
+    PreflightEvent,
+    SigningAsked,
+    SigningDropped,
+)
 from midwatch.terms.preflight import LineState
 from midwatch.views.entries.groups import Books, Standing
 from midwatch.views.text.names import Names
@@ -165,6 +172,10 @@ def preflight_sentence(event: PreflightEvent) -> str:
             text = f"Preflight, {MARKS[state]}: {clean(subject)}: {clean(said, 360)}"
         case PreflightEnded(error=error):
             text = f"The preflight failed: {clean(error)}" if error else "The preflight ended"
+        case SigningAsked(by=by):
+            text = f"{clean(by)} pressed Sign; the orders are signed when the preflight finds nothing bad"
+        case SigningDropped(why=why):
+            text = f"The orders were not signed: {clean(why, 360)}"
         case _:
             assert_never(event)
     return text

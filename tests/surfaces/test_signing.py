@@ -1,0 +1,117 @@
+"""A signature is for the sheet that this page showed, and is carried out by the server (X7, X10, N25)."""
+
+import re
+from pathlib import Path
+
+from midwatch.evening import projects as by_day
+from midwatch.evening import sign_orders
+from midwatch.terms.projects import SessionState
+from midwatch.terms.records import NoticeRow, SessionRow
+from tests.nights.house import a_house, orders, sample_repository
+from tests.surfaces.test_tonight_page import Browser, fresh_hash, with_a_draft
+from tests.surfaces.visitor import visiting, welcome
+
+BODY = 'id="tonight-body"'
+
+
+async def night(browser: Browser) -> SessionRow:
+    return (await browser.at.house.records.find(SessionRow))[-1]
+
+
+async def test_what_another_tab_added_is_shown_before_it_is_signed(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        mine = fresh_hash(await browser.get())
+        await browser.post("/tonight/orders/work?item=new", title="Delete the database", project="sample", shown=mine)
+        polled = await browser.get(f"/tonight/ready?shown={mine}")
+        assert fresh_hash(polled) == mine, "what the page shows has not changed, so its hash has not"
+        refused = await browser.post("/tonight/start", status=409, shown=mine)
+        assert "The orders have changed since you were shown them." in refused
+        assert "Work added: Delete the database (sample)" in refused
+        assert 'id="orders-work"' in refused, "the sheet as it is now comes with the refusal"
+        assert fresh_hash(refused) != mine
+        assert (await night(browser)).state is SessionState.BRIEFING
+
+
+async def test_a_change_on_a_page_that_is_behind_brings_the_whole_sheet(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        mine = fresh_hash(await browser.get())
+        await browser.post("/tonight/orders/work?item=new", title="Delete the database", project="sample", shown=mine)
+        saved = await browser.post("/tonight/orders/goals", goals="Stay green", shown=mine, open="goals")
+        assert "Work added: Delete the database (sample)" in saved
+        assert 'id="orders-work"' in saved
+        assert fresh_hash(saved) == fresh_hash(await browser.get())
+
+
+async def test_signing_keeps_what_is_typed_and_not_saved(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        mine = fresh_hash(await browser.get())
+        refused = await browser.post("/tonight/start", status=409, shown=mine, open=["goals", "limits"])
+        assert "Goals and limits are open for changes." in refused
+        assert BODY not in refused
+        assert 'id="orders-goals"' not in refused, "the open form stays as it is"
+        assert (await night(browser)).state is SessionState.BRIEFING
+
+
+async def test_a_closed_page_does_not_stop_a_signature(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        pressed = await browser.post("/tonight/start", shown=fresh_hash(await browser.get()))
+        assert "You can close this page." in pressed
+        assert "Do not sign yet" in pressed
+        await browser.at.settle()
+        signed = await night(browser)
+        assert (signed.state, signed.signed_by) == (SessionState.AUTONOMOUS, "ann")
+        assert signed.preflight
+
+
+async def test_a_signature_is_dropped_when_something_is_bad_and_the_person_is_told(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        await by_day.change_project(browser.at.house.evening, "sample", by="ann", checks=("nosuchtool --all",))
+        await browser.post("/tonight/start", shown=fresh_hash(await browser.get()))
+        await browser.at.settle()
+        assert (await night(browser)).state is SessionState.BRIEFING
+        assert "The orders were not signed: 1 thing is not ready." in await browser.get()
+        told = [one.text for one in await browser.at.house.records.find(NoticeRow)]
+        assert "The night has not begun: 1 thing is not ready." in told
+
+
+async def test_a_pending_signature_can_be_taken_back_and_does_not_cover_a_later_change(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        await browser.post("/tonight/start", shown=fresh_hash(await browser.get()))
+        taken = await browser.post("/tonight/start/cancel")
+        assert "Do not sign yet" not in taken
+        await browser.at.settle()
+        assert (await night(browser)).state is SessionState.BRIEFING
+        mine = fresh_hash(await browser.get())
+        await by_day.change_project(browser.at.house.evening, "sample", by="ann", checks=("true",))
+        await browser.post("/tonight/start", shown=mine)
+        await browser.post("/tonight/orders/goals", goals="Something else", shown=mine)
+        await browser.at.settle()
+        assert (await night(browser)).state is SessionState.BRIEFING
+        assert "The orders were not signed: they were changed after ann pressed Sign." in await browser.get()
+
+
+async def test_the_page_that_pressed_goes_to_live_when_the_night_began(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        text = await browser.get()
+        pressed = await browser.post("/tonight/start", shown=fresh_hash(text))
+        assert re.search(r'hx-get="/tonight/ready"', pressed)
+        await browser.at.settle()
+        got = await browser.client.get(f"/tonight/ready?shown={fresh_hash(text)}", headers={"x-role": "owner"})
+        assert got.headers["HX-Redirect"] == "/live"
+
+
+async def test_the_api_signs_only_what_it_is_told_was_shown(tmp_path: Path) -> None:
+    async with a_house(tmp_path / "home") as at:
+        await at.project(sample_repository(tmp_path / "sample"))
+        async with visiting(at.house) as ann:
+            await welcome(at.house, ann)
+            await sign_orders.draft(at.house.evening, orders(), by="ann")
+            seen = (await ann.api("GET", "/orders")).json()["orders_hash"]
+            await sign_orders.draft(at.house.evening, orders("Tidy up", "Delete the database"), by="bob")
+            unbound = await ann.api("POST", "/sessions/start", {})
+            assert unbound.status_code == 400
+            refused = await ann.api("POST", "/sessions/start", {"shown_hash": seen})
+            assert refused.status_code == 409
+            assert refused.json()["error"]["because"][1:] == ["Work added: Delete the database (sample)"]
+            seen = (await ann.api("GET", "/orders")).json()["orders_hash"]
+            assert (await ann.api("POST", "/sessions/start", {"shown_hash": seen})).status_code == 200
