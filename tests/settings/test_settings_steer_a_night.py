@@ -132,7 +132,8 @@ async def test_a_plan_that_waits_and_finished_work_are_told_only_where_that_is_w
 @pytest.mark.parametrize("many", [1, 2])
 async def test_as_many_failures_in_a_row_wake_the_person_as_the_settings_say(tmp_path: Path, many: int) -> None:
     """Tries until a person is asked: the rule's own number of three would hide what this setting does."""
-    home = settings_file(tmp_path / "home", notices__errors_that_wake=many, jobs__max_retries=5)
+    patient = {"jobs__max_retries": 5, "scores__low_value_min_acts": 50}  # else the run is stopped as a wasted one
+    home = settings_file(tmp_path / "home", notices__errors_that_wake=many, **patient)
     async with a_house(home, agents={"housekeeper": ForgetfulAgent(MISSING)}) as house:
         await begun(house, tmp_path / "sample", level=Level.MODERATE)
         ask = await until_asked(house)

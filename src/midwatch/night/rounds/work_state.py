@@ -133,8 +133,8 @@ def wasted(world: "World", job: JobRow) -> Reason | None:
         for act in world.acts
         if act.state == "done" and act.about in {job.work_item, *own} and (since is None or act.judged_at > since)
     ]
-    limits = world.settings.scores
-    return must_abort(counted, above=limits.low_value_share, least=limits.low_value_min_acts)
+    scores = world.settings.scores
+    return must_abort(counted, above=scores.low_value_share, least=scores.low_value_min_acts)
 
 
 def _differently(own: Mapping[str, JobRow], started: str) -> str:
