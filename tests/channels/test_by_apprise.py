@@ -191,7 +191,7 @@ async def test_without_apprise_one_is_told_how_to_get_it(
     monkeypatch.setitem(sys.modules, "apprise", None)
     with pytest.raises(Unavailable, match="Apprise is not installed") as missing:
         await outlet_of(sink.url("json")).push("phone", "Midwatch", "hello")
-    assert "midwatch[channels]" in missing.value.hint
+    assert "midwatch channel add" in missing.value.hint
 
 
 async def test_two_channels_do_not_wait_for_each_other(sink: Sink, outlet_of: Any) -> None:

@@ -50,7 +50,7 @@ async def test_an_edit_goes_to_the_agent_and_restarts_the_clock(tmp_path: Path) 
         _, second = await house.house.records.find(AskRow)
         assert second.due_at is not None
         assert second.due_at >= first.created_at + timedelta(minutes=35)
-        with pytest.raises(Refused, match="has changed since"):
+        with pytest.raises(Refused, match="is not the question that you were shown"):
             await settlement.answer(house.house.night, "2", "approve", by="ann", shown=first.shown_hash)
         (told,) = agent.told[1:]
         assert (told.wish, told.former_plan and told.former_plan.files) == ("Leave the greeting alone.", GREET)

@@ -65,7 +65,7 @@ async def test_the_first_answer_wins_and_only_to_what_was_shown(tmp_path: Path) 
     async with a_scripted_house(tmp_path / "home") as house:
         await begun(house, source)
         night = house.house.night
-        with pytest.raises(Refused, match="changed since it was shown"):
+        with pytest.raises(Refused, match="is not the question that you were shown"):
             await settlement.answer(night, "1", "approve", by="ann", shown="something else")
         with pytest.raises(Misuse, match="answer approve or reject"):
             await settlement.answer(night, "1", "perhaps", by="ann")

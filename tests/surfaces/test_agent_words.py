@@ -36,7 +36,7 @@ def ann() -> Iterator[Person]:
 
 def test_status_says_what_was_spent_where_jobs_stand_and_what_is_left(ann: Person) -> None:
     said = ann.types("status").out.splitlines()
-    assert "  $0.42 of $50, 50.3 k of 20 M tokens" in said
+    assert "  0 of 1 done, 1 waits · $0.42 of $50, 50.3 k of 20 M tokens" in said
     assert any(line.startswith(f"  {LINE}") for line in said)
     assert any(line.startswith("  anthropic, 5-hour limit: 62 % left, resets ") for line in said)
     assert any(line.startswith("  openai, requests limit: refused now, resets ") for line in said)

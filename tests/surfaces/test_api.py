@@ -31,7 +31,7 @@ WRONG = [
     ("POST", "/api/v1/projects", {"colour": "red"}, 400),
     ("POST", "/api/v1/projects", "no object", 400),
     ("PUT", "/api/v1/orders", {"toml": "level ="}, 400),
-    ("POST", "/api/v1/sessions/start", {}, 404),
+    ("POST", "/api/v1/sessions/start", {"shown_hash": "0" * 64}, 404),
     ("POST", "/api/v1/sessions/current/pause", {}, 403),
     ("POST", "/api/v1/sessions/current/dance", {}, 403),
     ("PUT", "/api/v1/level", {"level": "full"}, 403),

@@ -111,7 +111,9 @@ def test_a_person_in_an_unknown_repository_may_add_it_is_shown_the_plan_and_aske
         assert "Pull request 1 in repo: Tidy up" in shown
         assert "checks green" in shown
         assert terminal.ends() == 0
-        second = Terminal(person, "code", "Tidy up", "--project", "repo", "--follow", "--path", "sample/**")
+        sample_repository(person.folder / "other")
+        person.types("project", "add", "other", "--check", CHECK)
+        second = Terminal(person, "code", "Tidy up", "--project", "other", "--follow", "--path", "sample/**")
         second.until("or Enter for later: ")
         second.types("r\n")
         second.until("why or what: ")

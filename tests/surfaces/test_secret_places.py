@@ -122,6 +122,6 @@ def test_what_was_written_for_a_trial_can_be_taken_back(tmp_path: Path) -> None:
     line = SecretLine(tmp_path, "x-command")
     line.write("cmd:y")
     assert "cmd:y" in file.read_text()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600, "whatever it was before"
     line.undo()
     assert file.read_text() == "[server]\nport = 0\n"

@@ -213,7 +213,9 @@ def test_amounts_and_spans_read_well() -> None:
 
 texts = st.text(max_size=60)
 several = st.lists(texts, max_size=4).map(tuple)
-patterns = st.lists(texts.filter(lambda text: not pattern_fault(text)), max_size=4).map(tuple)
+some_patterns = st.sampled_from(["src/**", "docs", "*.py", "/a b/", "ünï/?.txt", "[a-z]*", "-x", "#y"])
+patterns = st.lists(some_patterns | texts.filter(lambda text: not pattern_fault(text)), max_size=4).map(tuple)
+tools = st.lists(st.sampled_from(["Read", "Bash", "Bash(npm run *)", "mcp__db__read"]), max_size=3).map(tuple)
 zones = st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30)), timezone(timedelta(hours=-8))])
 orders_given = st.builds(
     Orders,
@@ -222,7 +224,15 @@ orders_given = st.builds(
     success_criteria=several,
     notes=texts,
     work=st.lists(
-        st.builds(OrderedWork, project=texts.filter(bool), title=texts, checks=several, paths=patterns, agent=texts),
+        st.builds(
+            OrderedWork,
+            project=texts.filter(bool),
+            title=texts,
+            checks=several,
+            paths=patterns,
+            agent=texts,
+            tools=tools,
+        ),
         max_size=3,
     ).map(tuple),
     limits=st.builds(

@@ -46,6 +46,8 @@ def migrate(url: str) -> str:
             _refuse_unknown(script, now)
             copy = _copy_first(url, now) if now and is_sqlite(url) else ""
             _upgrade(connection, script)
+            if now:
+                _write_records_again(connection)
         return f"migrated from {now or 'nothing'} to {wanted}" + (f", copy kept at {copy}" if copy else "")
     finally:
         engine.dispose()
@@ -101,6 +103,13 @@ def _copy_first(url: str, now: str) -> str:
             hint="Free some disk space and start again; nothing was changed.",
         ) from error
     return str(target)
+
+
+def _write_records_again(connection: sa.Connection) -> None:
+    """Bring the values inside rows to today's shape too: all of them come from the journal, which has upcasts."""
+    from midwatch.store.rebuild import rebuild  # noqa: PLC0415  it brings every projector
+
+    rebuild(connection)
 
 
 def _upgrade(connection: sa.Connection, script: ScriptDirectory) -> None:

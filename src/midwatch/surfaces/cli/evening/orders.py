@@ -108,7 +108,7 @@ def start(
 
     Example: midwatch start
     """
-    draft = client.get("/orders")
+    draft = client.send("GET", "/orders")  # needs the server, as signing does
     if not as_json:
         show_sheet(draft)
     if not no_preflight:
