@@ -111,7 +111,7 @@ class Stale(Refused):
 
 
 class Unsafe(Refused):
-    """The work would do harm: it reveals a secret, or holds paths and files that attack whoever checks it out."""
+    """The work would do harm: it reveals a secret, or holds files that attack the machine that checks it out."""
 
     code = "M204"
 

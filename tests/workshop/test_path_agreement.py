@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from midwatch.crew.housekeeper.scope import PathScope
+from midwatch.crew.housekeeper.bounds.scope import PathScope
 from midwatch.errors import Misuse, Refused
 from midwatch.evening.orders_file import read_orders
 from midwatch.rules.gate import permissions

@@ -69,7 +69,7 @@ def _not_ready(last: PreflightRow | None) -> str:
 
 
 async def _drop(evening: Evening, draft: SessionRow, why: str) -> None:
-    """The page may be closed, so the person is told: they believe that the night runs."""
+    """The page may be closed, so a notice goes out: the person believes that the night runs."""
     told = NoticeRaised(
         notice=evening.ids.new("ntc"), session=draft.id, tier=Tier.ACTION, text=f"The night has not begun: {why}"
     )

@@ -53,7 +53,7 @@ class QueueFacts:
     new_id: Callable[[str], str]
 
     def items(self) -> list[dict[str, str]]:
-        """List every ordered item once, and work nobody ordered after them."""
+        """List every ordered item once, and after them work without an order."""
         found = {item["work_item"]: item for item in self.session.items}
         for job in self.jobs:
             found.setdefault(job.work_item, {"work_item": job.work_item, "project": job.project, "title": job.title})

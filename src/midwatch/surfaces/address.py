@@ -2,6 +2,6 @@
 
 SOCKET = "midwatch.sock"
 FIRST_LOGIN = "Make your login: midwatch person link --role owner"
-"""Said instead of a link where no terminal is: whoever reads a link in a log becomes the owner."""
+"""Printed instead of a link where there is no terminal: a reader of a link in a log becomes the owner."""
 LONGEST_SOCKET_PATH = 107
 """The kernel's limit on a socket's path; Midwatch checks it first, because the kernel's error is unclear."""

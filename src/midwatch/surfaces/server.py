@@ -122,7 +122,7 @@ async def serve(
 ) -> None:
     """Serve until a signal or `stop` ends it: the API on the socket, the pages on their port.
 
-    What is said may end in a log, and a link makes whoever reads it an owner: it is said on a terminal only.
+    Output may end in a log, and a link makes its reader an owner: it is printed on a terminal only.
     """
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()

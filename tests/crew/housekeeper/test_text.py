@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from midwatch.crew.housekeeper.bounds.scope import PathScope
 from midwatch.crew.housekeeper.checks import failures_in
 from midwatch.crew.housekeeper.links import links
-from midwatch.crew.housekeeper.scope import PathScope
 
 
 def test_white_space_that_means_something_stays(repo: Any) -> None:

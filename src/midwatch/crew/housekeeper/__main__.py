@@ -5,16 +5,16 @@ import sys
 from pathlib import Path
 
 from midwatch.crew.housekeeper.answers import HousekeeperDone, HousekeeperPlan, hand_over, planned_files
+from midwatch.crew.housekeeper.bounds.commission import Commission
+from midwatch.crew.housekeeper.bounds.earlier import EarlierWork, read_work
+from midwatch.crew.housekeeper.bounds.mandate import read_mandate
+from midwatch.crew.housekeeper.bounds.scope import PathScope
 from midwatch.crew.housekeeper.checks import PULSE
-from midwatch.crew.housekeeper.commission import Commission
-from midwatch.crew.housekeeper.earlier import EarlierWork, read_work
 from midwatch.crew.housekeeper.executing import Proving, execute
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeLimits
-from midwatch.crew.housekeeper.mandate import read_mandate
 from midwatch.crew.housekeeper.planning import plan
 from midwatch.crew.housekeeper.repairing import repair
-from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.errors import Broken, MidwatchError, Misuse
 
 PATIENCE = 600.0

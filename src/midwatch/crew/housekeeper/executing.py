@@ -6,7 +6,7 @@ from pathlib import Path
 
 from midwatch.crew.housekeeper import checks, planning
 from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperDone, HousekeeperDropped, count, mark, say
-from midwatch.crew.housekeeper.commission import Commission
+from midwatch.crew.housekeeper.bounds.commission import Commission
 from midwatch.crew.housekeeper.commits import Piece, keys_of, message, work
 from midwatch.crew.housekeeper.findings import FixableFinding, gone, kept
 from midwatch.crew.housekeeper.git import Checkout

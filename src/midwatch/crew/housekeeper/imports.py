@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from midwatch.crew.housekeeper.bounds.scope import is_test_data
 from midwatch.crew.housekeeper.linter import Offence
-from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree
 
 ACTING = frozenset({"readline", "rlcompleter", "pyximport", "Axes3D", "antigravity", "this"})

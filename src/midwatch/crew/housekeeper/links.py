@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 from posixpath import normpath
 from urllib.parse import unquote
 
+from midwatch.crew.housekeeper.bounds.scope import is_test_data
 from midwatch.crew.housekeeper.findings import Seen
-from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree
 
 INLINE = re.compile(r"\]\(\s*([^()\s<>]*(?:\([^()\s]*\)[^()\s<>]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'|\([^)]*\)))?\s*\)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
 from midwatch.crew.housekeeper.answers import HousekeeperPlan, HousekeeperSurvey, count, listed, mark, say
-from midwatch.crew.housekeeper.commission import Commission, Restraint
+from midwatch.crew.housekeeper.bounds.commission import Commission, Restraint
 from midwatch.crew.housekeeper.commits import Piece, keys_of, work
 from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
 from midwatch.crew.housekeeper.git import Checkout

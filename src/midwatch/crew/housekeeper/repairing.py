@@ -14,7 +14,7 @@ from midwatch.crew.housekeeper.answers import (
     mark,
     say,
 )
-from midwatch.crew.housekeeper.commission import Commission
+from midwatch.crew.housekeeper.bounds.commission import Commission
 from midwatch.crew.housekeeper.commits import keys_of, message, work
 from midwatch.crew.housekeeper.executing import Proving, refuse_dirty
 from midwatch.crew.housekeeper.findings import gone, kept

@@ -6,14 +6,14 @@ from functools import cached_property
 
 from midwatch.crew.housekeeper import kinds, links, syntax, text
 from midwatch.crew.housekeeper.answers import count
-from midwatch.crew.housekeeper.commission import Commission, Restraint
-from midwatch.crew.housekeeper.earlier import changes_of
-from midwatch.crew.housekeeper.editorconfig import EditorConfig
+from midwatch.crew.housekeeper.bounds.commission import Commission, Restraint
+from midwatch.crew.housekeeper.bounds.earlier import changes_of
+from midwatch.crew.housekeeper.bounds.editorconfig import EditorConfig
+from midwatch.crew.housekeeper.bounds.mandate import ALWAYS, OWN, Mandate
 from midwatch.crew.housekeeper.findings import FixableFinding, Seen, placed
 from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
 from midwatch.crew.housekeeper.linter import Linter, Offence, is_false_alarm, version
-from midwatch.crew.housekeeper.mandate import ALWAYS, OWN, Mandate
 from midwatch.crew.housekeeper.tree import Tree, endings, look
 
 UNUSED = "F401"

@@ -6,8 +6,8 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
+from midwatch.crew.housekeeper.bounds.scope import is_test_data
 from midwatch.crew.housekeeper.findings import Seen
-from midwatch.crew.housekeeper.scope import is_test_data
 from midwatch.crew.housekeeper.tree import Tree
 
 Fault = tuple[int, str]

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from midwatch.crew.housekeeper.editorconfig import EditorConfig
+from midwatch.crew.housekeeper.bounds.editorconfig import EditorConfig
+from midwatch.crew.housekeeper.bounds.scope import is_minified, is_template, is_test_data
 from midwatch.crew.housekeeper.findings import Seen
-from midwatch.crew.housekeeper.scope import is_minified, is_template, is_test_data
 from midwatch.crew.housekeeper.tree import Tree, endings
 
 TRAILING, NEWLINE = "trailing-whitespace", "missing-final-newline"
@@ -23,7 +23,7 @@ SPANNING: dict[str, tuple[bytes, ...]] = {
 }
 SCRIPTS = (".js", ".mjs", ".cjs", ".css")
 RECORDS = re.compile(r"^(changelog|changes|history|news|release|whats-?new)", re.IGNORECASE)
-"""Files and folders that tell of past releases: tools write them, and nobody edits them afterwards."""
+"""Files and folders about past releases: tools write them, and they are not edited afterwards."""
 LAWYERS = re.compile(r"^(licen[sc]e|copying|notice|patents)", re.IGNORECASE)
 
 

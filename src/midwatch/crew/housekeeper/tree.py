@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from midwatch.crew.housekeeper import scope as scopes
-from midwatch.crew.housekeeper.excludes import Excludes, excludes_in
+from midwatch.crew.housekeeper.bounds import scope as scopes
+from midwatch.crew.housekeeper.bounds.excludes import Excludes, excludes_in
+from midwatch.crew.housekeeper.bounds.scope import PathScope
 from midwatch.crew.housekeeper.git import SUBMODULE, SYMLINK, Checkout
-from midwatch.crew.housekeeper.scope import PathScope
 
 LARGEST = 1_000_000
 ENDINGS = re.compile(rb"\r\n|\n|\r")

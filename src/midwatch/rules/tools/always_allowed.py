@@ -12,7 +12,7 @@ from midwatch.rules.tools.tool_case import ParsedCall
 from midwatch.rules.tools.vocabulary import understood
 
 MOST: Final = 3
-"""More entries than this nobody reads before pressing a button."""
+"""A person does not read more entries than this before pressing a button."""
 _MOST_WORDS: Final = 3
 _READABLE: Final = re.compile(r"[A-Za-z][\w:-]{0,60}(?:\([\w ./:=@+*-]{1,80}\))?", re.ASCII)
 """What is seen is what is meant: no hidden letters, no commas, nothing that a button would cut."""
@@ -42,6 +42,6 @@ def _commands(wish: ParsedCall) -> tuple[str, ...]:
 
 
 def _meant(words: Sequence[str]) -> Sequence[str]:
-    """A program with what it is told to do: `npm install`, `python -m pytest`, `make`."""
+    """A program with its verb: `npm install`, `python -m pytest`, `make`."""
     at = next((at for at, word in enumerate(words[1:], 1) if not word.startswith("-")), 0)
     return words[: min(at + 1, _MOST_WORDS)] if at else words[:1]

@@ -171,7 +171,7 @@ def _fetching(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
 
 
 def _no_search(wish: ParsedCall, facts: ToolFacts) -> PartDecision:
-    """A search reads hosts that no list names; inside walls nobody is asked about that."""
+    """A search reads hosts that no list names; inside walls no person is asked about that."""
     return _deny("call.search_unlisted") if facts.walled else _ask("call.unlisted", tool=wish.tool)
 
 

@@ -34,7 +34,7 @@ class ToolLists:
         return self.written[0] if self.written else (*self.settings, *self.always)
 
     def told(self, *, walled: bool) -> tuple[str, ...]:
-        """What an agent is told that it may use; nothing where everything runs."""
+        """What an agent's prompt says that it may use; nothing where everything runs."""
         if self.written:
             return self.written[-1]
         return () if walled else self.without_walls

@@ -29,7 +29,7 @@ from midwatch.rules.tools.visible import named
 from midwatch.terms.english import reason
 
 LONGEST: Final = 100_000
-"""Nobody reads it before it runs, so it may hold the text of a whole file."""
+"""No person reads it before it runs, so it may hold the text of a whole file."""
 MOST_COMMANDS: Final = 1_000
 ENDERS: Final = frozenset({"kill", "pkill", "killall"})
 """They end only processes of the job: it has a process namespace of its own."""

@@ -76,7 +76,7 @@ async def admit(
 
 
 class Harm(str):
-    """A violation that would harm whoever takes the work in; others only leave the orders."""
+    """A violation that would harm the machine that takes the work in; others only leave the orders."""
 
     __slots__ = ()
 

@@ -34,7 +34,7 @@ TOLD = {
 
 
 def ensure(extra: str, module: str, *, why: str, yes: bool, again: str) -> None:
-    """Install an extra unless its module is here; ask first, on a terminal, or be told `yes` beforehand."""
+    """Install an extra unless its module is here; ask first, on a terminal, unless `yes` was given."""
     if importlib.util.find_spec(module) is not None:
         return
     wanted = _requirements(extra)

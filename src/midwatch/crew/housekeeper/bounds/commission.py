@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from midwatch.crew.housekeeper import kinds
 from midwatch.crew.housekeeper.answers import count, listed
-from midwatch.crew.housekeeper.earlier import EarlierChange, EarlierWork
+from midwatch.crew.housekeeper.bounds.earlier import EarlierChange, EarlierWork
+from midwatch.crew.housekeeper.bounds.mandate import Mandate
+from midwatch.crew.housekeeper.bounds.scope import PathScope
 from midwatch.crew.housekeeper.findings import FixableFinding
-from midwatch.crew.housekeeper.mandate import Mandate
-from midwatch.crew.housekeeper.scope import PathScope
 from midwatch.crew.housekeeper.tree import Tree
 
 Piece = tuple[str, str]

@@ -9,8 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from midwatch.crew.housekeeper import kinds, pre_commit
-from midwatch.crew.housekeeper.pre_commit import PreCommitHook
+from midwatch.crew.housekeeper import kinds
+from midwatch.crew.housekeeper.bounds import pre_commit
+from midwatch.crew.housekeeper.bounds.pre_commit import PreCommitHook
 
 PYTHON = (".py", ".pyi")
 LINTING = ("ruff", "ruff-check", "flake8", "autoflake", "pycln", "pyflakes")
@@ -43,7 +44,7 @@ class Excludes:
     ignored: tuple[tuple[Test, tuple[str, ...]], ...]
     """Files, and the rules that flake8 ignores in them."""
     white: frozenset[str]
-    """Files whose white space git is told to keep."""
+    """Files whose white space the project's git settings keep."""
     ruff: str
     """The version of ruff that pre-commit uses; empty if it says none."""
 
@@ -66,7 +67,7 @@ class Excludes:
         return bool(governing) and not any(hook.looks_at(path) for hook in governing)
 
     def ignore(self, path: str, rule: str) -> bool:
-        """Whether flake8 is told to ignore this rule in this file."""
+        """Whether the project's flake8 ignores this rule in this file."""
         return any(rule.startswith(codes) and test(path) for test, codes in self.ignored)
 
 

@@ -1,0 +1,1 @@
+"""What the order, the project and earlier pull requests let the housekeeper touch."""
