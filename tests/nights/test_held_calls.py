@@ -21,6 +21,7 @@ from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow
 from midwatch.terms.trust import Isolation, Level
+from tests.conftest import missing
 from tests.nights.house import CHECK, FAULTS, TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import ScriptedAgent
 from tests.nights.test_behind_walls import LATER, killed
@@ -118,7 +119,7 @@ async def test_inside_strong_walls_ordinary_work_and_the_project_s_checks_run_an
     agent = Caller(INSTALL, ("Bash", {"command": "python3 - <<'EOF'\nprint(1)\nEOF"}), ("Bash", {"command": CHECK}))
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         if house.house.night.rooms.isolation is not Isolation.BUBBLEWRAP:
-            pytest.skip("bubblewrap does not work here")
+            missing("bwrap", "bubblewrap does not work here")
         await house.project(source)
         await house.begin(orders("Look at it"))
         await house.to_the_brief()
