@@ -1,6 +1,8 @@
 """A whole day by the command line alone, from the first project to the review."""
 
+import contextlib
 import re
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 
@@ -275,6 +277,18 @@ def test_everything_adds_up(day: Day) -> None:
     told = day.person.types("doctor", "--verify", "--invariants").out
     for sentence in ("the hash chain is intact over", "records equal a rebuild", "every invariant holds"):
         assert sentence in told
+
+
+def test_work_that_failed_is_shown_with_the_entry_that_asked_for_it(day: Day) -> None:
+    assert "asked for failed" not in day.person.types("doctor").out
+    row = (5, "close", "{}", "single", "ValueError: no such thing")
+    with contextlib.closing(sqlite3.connect(day.person.home / "midwatch.db")) as database:
+        database.execute("INSERT INTO queued_work VALUES (?, ?, ?, ?, ?)", row)
+        database.commit()
+        told = day.person.types("doctor").out
+        database.execute("DELETE FROM queued_work")
+        database.commit()
+    assert "look the work that entry 5 asked for failed: ValueError: no such thing" in told
 
 
 def test_a_raise_without_proof_is_refused_unless_forced_with_a_reason(day: Day) -> None:

@@ -37,6 +37,11 @@ class SqlHistory:
     def __init__(self, reader: DatabaseReader) -> None:
         self._reader = reader
 
+    async def failed_work(self) -> tuple[tuple[int, str], ...]:
+        """Read which queued work failed: the entry that asked for it, and the error. It is not tried again."""
+        failed = sa.select(tables.queued_work.c.seq, tables.queued_work.c.error).where(tables.queued_work.c.error != "")
+        return tuple((row.seq, row.error) for row in await self._reader.rows(failed.order_by(tables.queued_work.c.seq)))
+
     async def at(self, seqs: Iterable[int]) -> tuple[Entry, ...]:
         """Read single entries by their numbers, in order; those that do not exist are left out."""
         wanted = sorted(set(seqs))

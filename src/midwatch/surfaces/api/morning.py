@@ -53,6 +53,13 @@ class BrokenPromise(Term):
     seq: int
 
 
+class FailedWork(Term):
+    """Queued work that failed: the entry that asked for it, and the error."""
+
+    seq: int
+    error: str
+
+
 async def take_review(house: House, review: Review, *, by: Caller, night: str) -> SessionRow:
     """Store the verdicts, then close the pull requests of rejected work, unless the person keeps them open.
 
@@ -95,3 +102,9 @@ async def doctor_verify(house: TheHouse) -> Shown:
 async def doctor_invariants(house: TheHouse) -> list[Shown]:
     """Check the invariants over journal and records."""
     return [asdict(one) for one in await violations(house)]
+
+
+@router.get("/doctor/queue", dependencies=[Reads], response_model=list[FailedWork])
+async def doctor_queue(house: TheHouse) -> list[Shown]:
+    """List the queued work that failed and is not tried again."""
+    return [{"seq": seq, "error": error} for seq, error in await house.history.failed_work()]

@@ -103,10 +103,20 @@ def _folder() -> list[Finding]:
     state = "ok" if disk >= 5 else "look"
     found = [finding(state, f"{home}: {disk:.0f} GiB free", "" if state == "ok" else "Jobs wait for 5 GiB.")]
     if client.server_answers():
-        found.append(finding("ok", "the server is running and answers"))
+        found += [finding("ok", "the server is running and answers"), *_failed_work()]
     else:
         found.append(finding("look", "the server is not running", "midwatch up --detach"))
     return found
+
+
+def _failed_work() -> list[Finding]:
+    """List the queued work that failed: the server does not try it again."""
+    return [
+        finding(
+            "look", f"the work that entry {one['seq']} asked for failed: {one['error']}", f"midwatch why {one['seq']}"
+        )
+        for one in client.get("/doctor/queue")
+    ]
 
 
 def _walls() -> list[Finding]:
