@@ -24,7 +24,7 @@ from midwatch.terms.records import (
 )
 from midwatch.terms.report import AssumptionVerdict, Given, Review, ReviewOutcome, ScoreParts
 from midwatch.terms.trust import Level
-from tests.nights.house import CHECK, TestHouse, a_house, git, orders, sample_repository
+from tests.nights.house import CHECK, FAULTS, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import GOOD, ScriptedAgent, a_scripted_house
 from tests.nights.test_first_night import all_is_well
 
@@ -162,6 +162,19 @@ class Risky(ScriptedAgent):
 
     async def execute(self, assignment: Task, plan: Plan) -> Done:
         return await super().execute(assignment, plan)
+
+
+async def test_an_agent_knows_the_checks_that_were_found_and_no_tradeoff_denies_them(tmp_path: Path) -> None:
+    """The housekeeper used to write "no checks were given" beside "checks green" (N13, B6 of title 7)."""
+    source = sample_repository(tmp_path / "sample", FAULTS | {"Makefile": "test:\n\tpython3 check.py\n"})
+    async with a_house(tmp_path / "home") as house:
+        report = await a_night(house, source, checks=())
+        (job,) = await house.house.records.find(JobRow)
+        assert job.plan is not None
+        assert job.plan.approach[-1].startswith("Run the checks before")
+        merge = next(one for one in report.recommendations if one.text.startswith("Merge"))
+        assert "checks green" in merge.text
+        assert not any("no check" in one for one in merge.tradeoffs), merge.tradeoffs
 
 
 async def test_a_tradeoff_belongs_to_the_delivered_work_or_is_left_out(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from midwatch.night.agents.proposed_before import proposed_before
 from midwatch.night.context import Night
 from midwatch.night.delivery.siblings import heard, siblings
-from midwatch.night.jobs.job_limits import lists_of, scope_of
+from midwatch.night.jobs.job_limits import lists_of, proof_request, scope_of
 from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
 from midwatch.ports.journal import Blobs, Records
+from midwatch.ports.workspace import Proofs
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import failures_of
@@ -52,7 +53,7 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
         paths=contract.paths,
         do_not_touch=contract.constraints.do_not_touch,
         tools=lists.told(walled=job.isolation is Isolation.BUBBLEWRAP),
-        checks=contract.checks,
+        checks=await _checks(night.proofs, job, contract),
         limits=TaskLimits(
             scope.max_files_changed or 0, scope.max_diff_lines or 0, contract.constraints.max_runtime_minutes
         ),
@@ -129,6 +130,11 @@ async def _written(records: Records, job: JobRow) -> tuple[str, ...]:
     said = {SignalKind.ERROR: "trouble", SignalKind.COMPLETED: "done"}
     mine = {True: "You said", False: "An earlier job said"}
     return tuple(f"{mine[one.job == job.id]} ({said[one.says]}): {one.text} {one.detail}".strip() for one in last)
+
+
+async def _checks(proofs: Proofs, job: JobRow, contract: RunContract) -> tuple[str, ...]:
+    """Return the checks that will judge the work: those that were named, or those found in the project."""
+    return await proofs.commands(proof_request(job, contract)) if contract.finds_checks else contract.checks
 
 
 async def _answers(records: Records, job: JobRow) -> tuple[tuple[str, str], ...]:
