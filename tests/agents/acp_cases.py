@@ -10,7 +10,7 @@ from midwatch.terms.agents import Decision, Errand, Outcome
 from tests.agents.acp_acts import DRIVER, brief, execute, sent
 from tests.agents.cases import case
 from tests.agents.model import FOREVER, Read, Say, Shell, Use, Write
-from tests.agents.stage import EVERY_KIND, SHAPE, Judge, Stage
+from tests.agents.stage import EVERY_KIND, SHAPE, Judge, Stage, reads_again
 
 COMMIT = Shell("git add -A && git commit -q -m 'Add a file'")
 
@@ -107,6 +107,7 @@ async def edit(stage: Stage) -> None:
     ]
     assert [one.text for one in run.only("said")] == ["Looking.", "Done."]
     assert [one.number for one in run.only("turn")] == [1, 2, 3, 4]
+    reads_again(run, stage.repository)
 
 
 @case("opencode", "resume by conversation")

@@ -15,7 +15,7 @@ from tests.agents.model import (
     Use,
     Write,
 )
-from tests.agents.stage import EVERY_KIND, Judge, Stage, Word
+from tests.agents.stage import EVERY_KIND, Judge, Stage, Word, reads_again
 
 COMMIT = Shell("git add -A && git commit -q -m 'Add a file'")
 
@@ -112,6 +112,7 @@ async def edit(stage: Stage) -> None:
     assert stage.git("log", "--format=%s").split("\n")[0] == "Add a file"
     assert [one.number for one in run.only("turn")] == [1, 2, 3, 4]
     assert set(run.kinds()) == EVERY_KIND
+    reads_again(run, stage.repository)
 
 
 @case("claude", "resume by conversation")

@@ -12,7 +12,7 @@ from midwatch.terms.agents import Decision, Errand, Outcome, Tokens
 from tests.agents.cases import case
 from tests.agents.codex_acts import DRIVER, brief, execute, sent
 from tests.agents.model import FOREVER, Read, Say, Shell, Use, Write
-from tests.agents.stage import EVERY_KIND, SHAPE, Judge, Stage, Word
+from tests.agents.stage import EVERY_KIND, SHAPE, Judge, Stage, Word, reads_again
 
 COMMIT = Shell("git add -A && git commit -q -m 'Add a file'")
 PATCH = "*** Begin Patch\n*** Update File: README.md\n@@\n-hello\n+good night\n*** End Patch\n"
@@ -124,6 +124,7 @@ async def edit(stage: Stage) -> None:
     assert stage.git("log", "--format=%s").split("\n")[0] == "Add a file"
     assert [one.number for one in run.only("turn")] == [1, 2, 3, 4]
     assert set(run.kinds()) == EVERY_KIND
+    reads_again(run, stage.repository)
     assert [tool for tool, _ in judge.asked] == ["Read", "Edit", "Bash"]
     assert run.only("counted")[-1].tokens == stage.model.told("job")
 

@@ -9,7 +9,7 @@ from midwatch.terms.agents import Errand, Outcome
 from tests.agents.cases import case
 from tests.agents.codex_acts import RESET, brief, used_up
 from tests.agents.model import FOREVER, Fault, Garbage, Read, Say, Shell, Step, Write
-from tests.agents.stage import SHAPE, Judge, Played, Stage
+from tests.agents.stage import SHAPE, Judge, Played, Stage, reads_again
 
 DRIVER = CodexExecDriver()
 
@@ -39,6 +39,8 @@ async def edit(stage: Stage) -> None:
     assert (judge.asked, run.only("tool_decided")) == ([], [])
     assert stage.git("show", "HEAD:new.txt") == "new\n"
     assert [one.tool for one in run.only("tool_requested")] == ["Edit", "Bash"]
+    assert run.only("turn") == [], "it does not show where an answer of the model ends"
+    reads_again(run, stage.repository)
     assert run.only("counted")[-1].tokens == stage.model.told("job")
     assert json.dumps(prompt)[1:-1] in json.dumps(stage.model.requests("job", main=True)[0].body)
 

@@ -22,7 +22,7 @@ request = urllib.request.Request(address, json.dumps(body).encode(), key)
 print(json.load(urllib.request.urlopen(request))["content"][0]["text"], flush=True)
 """
 SURROUNDINGS = {"BASE": "{base_url}", "KEY": "{key}", "MODEL": "{model}"}
-UNSEEN = {"tool_requested", "tool_decided", "tool_ended", "counted"}
+UNSEEN = {"tool_requested", "tool_decided", "tool_ended", "counted", "turn"}
 """What a plain command does not tell."""
 WORK = "cat > /dev/null; echo Working.; echo text > new.txt; git add -A; git commit -qm 'Add a file'; echo Done."
 

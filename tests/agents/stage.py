@@ -18,8 +18,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from midwatch.crew.drivers.output import AgentOutput
 from midwatch.ports.agent import AgentBrief, Decide, Driver
-from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, RunEnded
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, Printed, RunEnded
 from tests.agents.model import Model, scripted_model
 from tests.agents.plain_talk import PlainTalk
 from tests.agents.sealed import Sealed
@@ -77,6 +78,21 @@ class Played:
     def only(self, kind: str) -> list[Any]:
         """Give the events of one kind."""
         return [event for event in self.events if event.kind == kind]
+
+
+def reads_again(run: Played, root: Path) -> None:
+    """Insist that its log alone tells a reader what the driver told while it ran."""
+    output = AgentOutput(str(root))
+    again = [one for line in run.talk.heard for one in output.read(line)]
+    kinds = ("began", "said", "tool_requested", "tool_ended")
+    assert [_gist(one) for one in again if one.kind in kinds] == [_gist(one) for one in run.events if one.kind in kinds]
+    assert {one.kind for one in again} <= {*kinds, "counted", "turn", "limit"}, "nothing of it is left as bare lines"
+
+
+def _gist(event: AgentEvent | Printed) -> dict[str, Any]:
+    gist = event.model_dump(exclude={"model"})
+    gist.get("input", {}).pop("cwd", None)  # Claude's hook names it beside the input
+    return gist
 
 
 @dataclass

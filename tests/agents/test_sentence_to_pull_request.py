@@ -127,7 +127,9 @@ async def each_step_is_right(night: AgentNight, pull: PullRequestRow, where: str
     assert "**Proof.** The checks pass on a fresh checkout." in pull.body
     ready = [row.text for row in await house.records.find(NoticeRow) if row.text.startswith("PR ready")]
     assert len(ready) == 1
-    assert all(word in ready[0] for word in (where, "1 file", "checks green", "turns", "minute"))
+    turns = f"{len(night.model.requests('night', main=True))} turns"
+    assert all(word in ready[0] for word in (where, "1 file", "checks green", f"· {turns} ·", "minute"))
+    assert f"tokens in {turns}" in pull.body
     await all_is_well(night.house)
 
 

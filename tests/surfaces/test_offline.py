@@ -39,7 +39,8 @@ READING_VERBS = (
 )
 SERVER_ONLY = {"fastapi", "starlette", "uvicorn", "httpx", "alembic", "psycopg", "apprise", "jinja2", "nh3"}
 SERVER_ONLY |= {"markdown_it", "psutil", "sqlalchemy.orm", "sqlalchemy.ext.asyncio"}
-SERVER_ONLY |= {f"midwatch.{name}" for name in ("night", "crew", "workshop", "gateway", "forges", "channels", "brains")}
+SERVER_ONLY |= {f"midwatch.{name}" for name in ("night", "workshop", "gateway", "forges", "channels", "brains")}
+SERVER_ONLY |= {f"midwatch.crew.{name}" for name in ("roster", "model_agent", "programs", "prompting", "housekeeping")}
 SERVER_ONLY |= {"midwatch.compose.house", "midwatch.surfaces.web", "midwatch.store.projectors"}
 AFTER_EACH = """
 import json, sys

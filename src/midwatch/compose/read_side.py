@@ -5,7 +5,9 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from midwatch.engine.clocks import SystemClock
+from midwatch.ports.agent import OutputReader
 from midwatch.ports.clock import Clock
+from midwatch.ports.room import TREE_INSIDE
 from midwatch.settings import LoadedSettings, load_settings
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.read.entries import JournalReader
@@ -39,6 +41,12 @@ class ReadSide:
         applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
         stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
         self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+
+    def output_reader(self, *, midway: bool = False) -> OutputReader:
+        """Read an agent's log from its first line, or from one in the middle of it."""
+        from midwatch.crew.drivers.output import AgentOutput  # noqa: PLC0415  only logs need it
+
+        return AgentOutput(str(TREE_INSIDE), midway=midway)
 
     async def dispose(self) -> None:
         await self.reader.close()

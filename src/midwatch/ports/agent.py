@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from midwatch.ports.room import Room, Talk
-from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, FormerTry, Met, RunEnded
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, FormerTry, Met, Printed, RunEnded
 from midwatch.terms.jobs import Done, Plan
 
 NO_MODEL = Access(base_url="", placeholder="", kind="none")
@@ -246,6 +246,14 @@ class AskProgram(Protocol):
 
     def __call__(self, program: Path, word: str, *, lent: Path | None, named: bool) -> str:
         """Return what it prints; blocking. One that a person `named` is never run outside walls."""
+        ...
+
+
+class OutputReader(Protocol):
+    """Reads an agent's log again, from its first line or from one in the middle."""
+
+    def read(self, line: bytes) -> list[AgentEvent | Printed]:
+        """Return what happened by one line; a line of no protocol is printed text."""
         ...
 
 

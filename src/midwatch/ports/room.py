@@ -5,10 +5,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from midwatch.terms.signals import Claimed
 from midwatch.terms.term import Term
+
+TREE_INSIDE: Final = Path("/ws")
+"""Where the checkout is inside a sandbox."""
 
 
 class ProgramEnd(Term):

@@ -125,6 +125,13 @@ class Said(Term):
     text: str
 
 
+class Printed(Term):
+    """The program wrote a line that is no message of a protocol; only a reader of its log is told."""
+
+    kind: Literal["printed"] = "printed"
+    text: str
+
+
 class ToolRequested(Term):
     """The agent wants to use a tool; nothing has happened yet."""
 
@@ -150,6 +157,9 @@ class ToolEnded(Term):
     call: str
     ok: bool
     summary: str = ""
+    """The beginning and the end of what it returned."""
+    exit_code: int | None = None
+    """Of a command, where the program reports it."""
 
 
 class PlanSpoken(Term):
@@ -187,7 +197,7 @@ class LimitMet(Term):
 
 
 class TurnEnded(Term):
-    """One turn of the agent is over."""
+    """One turn of the agent is over: one answer of its model, with the calls in it."""
 
     kind: Literal["turn"] = "turn"
     number: int

@@ -9,7 +9,7 @@ from midwatch.errors import Misuse
 from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import ProgramEnd, Talk
 from midwatch.rules.recovery.failure_texts import telling_line
-from midwatch.terms.agents import AgentEvent, Errand, Outcome, PlanSpoken, RunBegan, RunEnded, Said, TurnEnded
+from midwatch.terms.agents import AgentEvent, Errand, Outcome, PlanSpoken, RunBegan, RunEnded, Said
 
 PROMPT = "{prompt}"
 TASK = "MIDWATCH_TASK"
@@ -20,7 +20,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class CommandDriver:
-    """Runs a command line once per task; it cannot be resumed or asked, and reports no usage.
+    """Runs a command line once per task; it cannot be resumed or asked, and reports no usage and no turns.
 
     `{prompt}` in an argument becomes the path of a file with the prompt; without one, the prompt is its stdin. In
     arguments and environment `{base_url}`, `{key}` and `{model}` become the brief's values, and `MIDWATCH_TASK` is the
@@ -100,4 +100,4 @@ def _no_plan(last: str) -> str:
 
 def _last(brief: AgentBrief, said: list[str], ended: RunEnded) -> list[AgentEvent]:
     plan = [PlanSpoken(text="\n".join(said), structured=ended.structured)]
-    return [TurnEnded(number=1), *(plan if brief.errand is Errand.PLAN and said else []), ended]
+    return [*(plan if brief.errand is Errand.PLAN and said else []), ended]

@@ -50,6 +50,11 @@ def shortened(text: str, most: int = 500) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
+def ends_of(text: str, most: int = 500) -> str:
+    """Cut the middle out of what a call returned: a command says at its end how it went."""
+    return text if len(text) <= most else f"{text[: most // 4]}…\n…{text[-most * 3 // 4 :]}"
+
+
 def without_a_result(left: ProgramEnd, refused: str | None = None) -> tuple[Outcome, str]:
     """Say how a run ended that reported no result; `refused` says why it did not start."""
     if refused is not None:

@@ -34,6 +34,12 @@ async def once(talk: Talk, name: str, data: bytes) -> None:
     await answer_once(talk, name, data)
 
 
+def number_in(message: Mapping[str, Any], *keys: str) -> int | None:
+    """Return the number under these keys, or None."""
+    found = content(message, *keys[:-1]).get(keys[-1])
+    return found if isinstance(found, int) else None
+
+
 def content(message: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     """Return the object under these keys, or an empty one."""
     at: Any = message

@@ -76,6 +76,8 @@ class AgentEnded(JobHappening):
     outcome: Outcome
     why: str
     conversation: str = ""
+    turns: int | None = None
+    """How many answers of its model it acted on; None if its program does not show them."""
 
 
 class FuelRead(Happening):

@@ -2,8 +2,10 @@
 
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
 from midwatch.night.context import Night
-from midwatch.terms.agents import AgentEvent, Errand, LimitMet, Prompted, RunBegan, RunEnded
+from midwatch.ports.journal import Journal
+from midwatch.terms.agents import AgentEvent, Errand, LimitMet, Prompted, RunBegan, RunEnded, TurnEnded
 from midwatch.terms.records import JobRow
+from midwatch.views.pages.job_story import turns_in
 
 NOTHING_SAID = Prompted(errand=Errand.EXECUTE, text="", template="", version="")
 
@@ -18,6 +20,7 @@ class Teller:
         self._job = job
         self._provider = provider
         self._prompted = NOTHING_SAID
+        self._turns: int | None = None
 
     async def __call__(self, event: AgentEvent) -> None:
         """Record the event if it matters later."""
@@ -26,6 +29,8 @@ class Teller:
                 self._prompted = event
             case RunBegan():
                 await self._began(event)
+            case TurnEnded():
+                self._turns = event.number
             case LimitMet(rejected=True):
                 limited = AgentLimited(
                     job=self._job.id,
@@ -42,6 +47,7 @@ class Teller:
                     outcome=event.outcome,
                     why=event.why,
                     conversation=event.conversation,
+                    turns=self._turns,
                 )
                 await self._once(ended, "ended")
             case _:
@@ -64,6 +70,16 @@ class Teller:
         await self._once(began, "began")
 
     async def _once(self, event: AgentBegan | AgentLimited | AgentEnded, what: str) -> None:
-        key = f"agent:{self._job.id}:{self._attempt}:{what}"
+        key = _key(self._job.id, self._attempt, what)
         if await self._night.journal.known(key) is None:  # a provider may report the same again in other words
             await self._night.journal.record(event, key=key)
+
+
+async def turns_of(journal: Journal, job: JobRow) -> int | None:
+    """Add up the turns of every agent that worked on a job; None if one of them did not show its turns (A9)."""
+    runs = [await journal.known(_key(job.id, attempt, "ended")) for attempt in range(1, job.epoch + 1)]
+    return turns_in(entry.event for entry in runs if entry is not None)
+
+
+def _key(job: str, attempt: int, what: str) -> str:
+    return f"agent:{job}:{attempt}:{what}"

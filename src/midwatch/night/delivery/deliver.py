@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
+from midwatch.night.agents.agent_events import turns_of
 from midwatch.night.context import Night
 from midwatch.night.delivery.pull_request_text import pull_request_text, ready_text, stayed_red
 from midwatch.night.delivery.siblings import siblings, worded
@@ -70,7 +71,8 @@ def _delivered(job: JobRow) -> Change:
 async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
     """Open a pull request for the branch on its project's forge."""
     change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
-    title, body = pull_request_text(job, project, night.settings().execution.commit_strategy)
+    turns = await turns_of(night.journal, job)
+    title, body = pull_request_text(job, project, night.settings().execution.commit_strategy, turns)
     body = worded(body, await siblings(night.records, job))
     place = PullRequestPlace(
         source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch
@@ -122,7 +124,7 @@ async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
         raise Stale("There is no pull request to report.")
     why = f"Only a draft: {rows[-1].title}" if rows[-1].draft else rows[-1].title
     ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=why)
-    text = ready_text(job, rows[-1], night.clock.now())
+    text = ready_text(job, rows[-1], night.clock.now(), await turns_of(night.journal, job))
     notice = job_notice(night.ids, job, tier_of(NoticeKind.PULL_REQUEST_READY), text)
     return (ended, notice) if night.settings().notices.on_complete else (ended,)
 

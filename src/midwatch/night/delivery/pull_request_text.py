@@ -21,7 +21,9 @@ _SOURCES = {CheckSource.PROJECT: " (the project's)", CheckSource.FOUND: " (found
 MOST_DOUBTS = 3
 
 
-def pull_request_text(job: JobRow, project: ProjectRow, strategy: str = "incremental") -> tuple[str, str]:
+def pull_request_text(
+    job: JobRow, project: ProjectRow, strategy: str = "incremental", turns: int | None = None
+) -> tuple[str, str]:
     """Write title and body; only the person's own words may refer to issues, and no text may mention users."""
     commits = job.change.commits if job.change else ()
     title = titled(commits[0].subject) if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
@@ -31,7 +33,7 @@ def pull_request_text(job: JobRow, project: ProjectRow, strategy: str = "increme
         _what(job, commits, strategy),
         _proof(job),
         _risks(job, commits),
-        _cost(job),
+        _cost(job, turns),
         _undo(project),
     )
     body = "\n\n".join("\n".join(lines) for lines in (*parts, _trailer(job)) if lines)
@@ -107,13 +109,18 @@ def _risks(job: JobRow, commits: tuple[Commit, ...]) -> Lines:
     return ["**Risks.**", *risks] if risks else []
 
 
-def _cost(job: JobRow) -> Lines:
+def _cost(job: JobRow, turns: int | None) -> Lines:
     minutes = max(1, round(job.ran_seconds / 60)) if job.ran_seconds else 0
     if not (job.usd_micros or job.tokens or minutes):
         return []
-    spent = f"{dollars(job.usd_micros)}, {job.tokens:,} tokens in {some(job.requests, 'turn')}"
+    spent = f"{dollars(job.usd_micros)}, {job.tokens:,} tokens in {_asked(job, turns)}"
     repaired = f", {some(job.repairs, 'repair round')}" if job.repairs else ""
     return [f"**Cost.** {spent}, {some(minutes, 'minute')} of {tamed(job.agent)}{repaired}."]
+
+
+def _asked(job: JobRow, turns: int | None) -> str:
+    """Say how much it talked to its model: in the agent's own turns, or in requests if they are not known."""
+    return some(turns, "turn") if turns is not None else some(job.requests, "model request")
 
 
 def _undo(project: ProjectRow) -> Lines:
@@ -126,12 +133,12 @@ def _trailer(job: JobRow) -> Lines:
     return [*plan, f"Midwatch-Job: {job.id}"]
 
 
-def ready_text(job: JobRow, opened: PullRequestRow, now: datetime) -> str:
+def ready_text(job: JobRow, opened: PullRequestRow, now: datetime, turns: int | None = None) -> str:
     """Write the notice that a pull request is ready: where, how large, how well proven, and its cost (A9)."""
     change = job.change
     size = f"{some(len(change.files), 'file')} · +{change.insertions} -{change.deletions}" if change else "no changes"
     proven = PROVEN_IN_SHORT[job.proof.verdict] if job.proof else "not checked"
-    asked = f"Cost {dollars(job.usd_micros)} · {some(job.requests, 'turn')}" if job.requests else "No model requests"
+    asked = f"Cost {dollars(job.usd_micros)} · {_asked(job, turns)}" if job.requests else "No model requests"
     minutes = round((now - (job.started_at or job.created_at)).total_seconds() / 60)
     took = some(minutes, "minute") if minutes else "under a minute"
     kind = "Only a draft" if opened.draft else "PR ready"

@@ -8,17 +8,20 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from midwatch.compose.read_side import ReadSide
-from midwatch.errors import Unknown
+from midwatch.errors import Misuse, Unknown
 from midwatch.journal.events.signals import MilestoneReached
 from midwatch.settings.folder import job_log as log_path
+from midwatch.surfaces.queries.agent_streams import keep, stream_at
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.job_stories import prompt_of, story_of
 from midwatch.surfaces.queries.logs import read_on
 from midwatch.surfaces.queries.names import project_names
 from midwatch.surfaces.queries.reads import LONGEST_WAIT, Page, PlainText, ReadTable, fields
 from midwatch.terms.records import ConnectionRow, JobRow, PlanRow, PullRequestRow, SignalRow, StepRow
+from midwatch.terms.term import Term
+from midwatch.views.pages.agent_stream import StreamLine, as_text
 from midwatch.views.pages.job_line import JobLine
-from midwatch.views.pages.job_story import ErrandDone
+from midwatch.views.pages.job_story import ErrandDone, turns_in
 from midwatch.views.pages.plan_versions import PlanVersion, versions_shown
 from midwatch.views.pages.steps import StepShown, steps_shown
 from midwatch.views.text.plain import clean, harmless
@@ -30,7 +33,9 @@ NEXT: Final = "midwatch-next"
 OVER: Final = "midwatch-over"
 """The header that says whether more can follow."""
 LOOK_SECONDS = 0.3
-Offset = Annotated[int | None, Field(alias="from", ge=0, le=2**62, description="Whole lines from this byte on.")]
+Offset = Annotated[int | None, Field(alias="from", ge=0, le=2**62, description="Raw: whole lines from this byte on.")]
+Raw = Annotated[bool, Field(description="Each line as the agent wrote it, in its own protocol.")]
+StreamPlace = Annotated[str, Field(max_length=40, description="`next` of the last answer; empty for the beginning.")]
 Epoch = Annotated[int, Field(ge=0, le=2**31, description="The epoch of the agent run, as in /errands.")]
 Wait = Annotated[float, Field(ge=0, description="Seconds to wait for more, if there is none yet.")]
 
@@ -47,9 +52,20 @@ class PullRequestListed(PullRequestRow):
     project_name: str
 
 
+class StreamPart(Term):
+    """Some lines of an agent's stream, and where the next ones begin."""
+
+    lines: tuple[StreamLine, ...]
+    next: str
+    over: bool
+    """Whether nothing more can follow."""
+
+
 class JobWhole(JobListed):
     """A job with its line, pull requests, signals, milestones, and its proof in words."""
 
+    turns: int | None
+    """The agents' own turns; nothing before the first has ended, or if its program does not show them."""
     pull_requests: tuple[PullRequestRow, ...]
     line: JobLine
     signals: tuple[SignalRow, ...]
@@ -74,6 +90,7 @@ async def job(house: ReadSide, name: str) -> JobWhole:
         **fields(row),
         project_name=(await project_names(house))[row.project],
         pull_requests=await house.records.find(PullRequestRow, job=row.id),
+        turns=turns_in(entry.event for entry in await house.history.about([row.id], ("agent.ended",))),
         line=(await lines_of(house, [row]))[row.id],
         signals=tuple(signals),
         milestones=tuple(await _milestones(house, row.id)),
@@ -88,16 +105,45 @@ async def _milestones(house: ReadSide, job: str) -> list[str]:
     return [clean(event.text, 300) for event in events if event.job == job]
 
 
-@READS.at("/jobs/{name}/log")
-async def job_log(house: ReadSide, name: str, offset: Offset = None, wait: Wait = 0) -> PlainText:
-    """Read the agent's own log; with `from`, only what follows. The header `midwatch-next` says where to continue."""
+@READS.at("/jobs/{name}/stream")
+async def job_stream(house: ReadSide, name: str, after: StreamPlace = "", wait: Wait = 0) -> StreamPart:
+    """Read what the job's agents said, read, edited, ran and asked, with the cost so far, line by line."""
     row = await house.records.get(JobRow, name)
+    reader, until = await stream_at(house, row, after), time.monotonic() + min(wait, LONGEST_WAIT)
+    while True:
+        lines, over = await reader.more()
+        if lines or over or time.monotonic() >= until:
+            keep(reader, house, row)
+            return StreamPart(lines=tuple(lines), next=reader.at, over=over)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+@READS.at("/jobs/{name}/log")
+async def job_log(house: ReadSide, name: str, *, raw: Raw = False, offset: Offset = None, wait: Wait = 0) -> PlainText:
+    """Read all of the agent's stream as text, or its raw log; of that, with `from`, only what follows.
+
+    For the raw log the header `midwatch-next` says where to continue.
+    """
+    row = await house.records.get(JobRow, name)
+    if not raw:
+        if offset is not None:
+            raise Misuse("Only the raw log is read from a byte.", hint="Add raw=true, or follow /stream.")
+        return PlainText(await _as_text(house, row))
     if offset is None:
         path = log_path(house.home, row.id)
         size = path.stat().st_size if path.exists() else 0
         return PlainText(await asyncio.to_thread(_read, path), _headers(size, over=row.state.over))
     upto, text, over = await _more(house, row.id, offset, min(wait, LONGEST_WAIT))
     return PlainText(harmless(text), _headers(upto, over=over))
+
+
+async def _as_text(house: ReadSide, row: JobRow) -> str:
+    reader, before, parts = await stream_at(house, row, ""), "", list[str]()
+    while reader.at != before:
+        before = reader.at
+        lines, _ = await reader.more()
+        parts += [as_text(line) for line in lines]
+    return "".join(parts)
 
 
 def _headers(upto: int, *, over: bool) -> dict[str, str]:

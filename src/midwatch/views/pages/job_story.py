@@ -57,6 +57,8 @@ class ErrandDone(Term):
     ended: str = ""
     """How it ended, as the rest of a sentence about it; empty while it runs."""
     why: str = ""
+    turns: int | None = None
+    """How many answers of its model it acted on; nothing while it runs, or if its program does not show them."""
     spent: Spent = Spent()
     cost: str = ""
     """What it cost, in words."""
@@ -81,6 +83,13 @@ def errands_of(entries: Iterable[Entry], job: str) -> tuple[ErrandDone, ...]:
     return tuple(found.values())
 
 
+def turns_in(events: Iterable[object]) -> int | None:
+    """Add up the turns of a job's agents; None if one of them did not show its turns (A9)."""
+    turns = [event.turns for event in events if isinstance(event, AgentEnded)]
+    known = [number for number in turns if number is not None]
+    return sum(known) if known and len(known) == len(turns) else None
+
+
 def _learned(
     known: ErrandDone,
     seq: int,
@@ -92,7 +101,8 @@ def _learned(
             return _began(event, at)
         case AgentEnded():
             ended = AGENT_RUN_ENDED.get(event.outcome.value, event.outcome.value)
-            return {"ended_at": at, "outcome": event.outcome.value, "ended": ended, "why": clean(event.why, 400)}
+            told = {"outcome": event.outcome.value, "ended": ended, "why": clean(event.why, 400), "turns": event.turns}
+            return {"ended_at": at, **told}
         case AgentLimited():
             named = {"provider": clean(event.provider, 60), "limit": clean(event.limit, 60)}
             return {"limits": (*known.limits, LimitReached(at=at, resets_at=event.resets_at, **named))}

@@ -3,8 +3,8 @@
 from typing import Any
 
 from midwatch.crew.drivers.acp.calls import Call, calls, merged, unknown
-from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, shortened
-from midwatch.crew.drivers.rpc import content
+from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, ends_of
+from midwatch.crew.drivers.rpc import content, number_in
 from midwatch.terms.agents import Counted, RunBegan, Said, Tokens, ToolEnded, ToolRequested, TurnEnded
 
 BEGIN, SIGN_IN, SESSION, PROMPT = 1, 2, 3, 10
@@ -162,7 +162,9 @@ class AcpReader(LineReader):
         found = calls(about, self._folder) or [unknown(about)]
         yield from self.asked(call, found)
         self.unheard = status == "failed" and call in self._asked - self.allowed
-        yield ToolEnded(call=call, ok=status == "completed", summary=shortened(_text(about)))
+        code = number_in(about, "rawOutput", "metadata", "exit")
+        yield ToolEnded(call=call, ok=status == "completed", summary=ends_of(_text(about)), exit_code=code)
+        self._calls[call] = {}  # it is over; what it returned may be long
 
 
 def _text(about: Message) -> str:

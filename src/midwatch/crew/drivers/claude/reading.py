@@ -1,10 +1,11 @@
 """Turns Claude Code's output, line by line, into events; unknown lines are ignored, broken ones reported once."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, shortened
+from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, ends_of
 from midwatch.terms.agents import (
     AgentEvent,
     Counted,
@@ -104,7 +105,7 @@ class ClaudeReader(LineReader):
             call = block["tool_use_id"]
             if wanted := self._wanted.pop(call, None):
                 yield wanted  # the program refused it itself, without asking us
-            yield ToolEnded(call=call, ok=not block.get("is_error"), summary=shortened(_text(block.get("content"))))
+            yield _ended(call, _text(block.get("content")), ok=not block.get("is_error"))
 
     def _streamed(self, message: Message) -> Events:
         event = message["event"]
@@ -149,12 +150,20 @@ class ClaudeReader(LineReader):
         yield Counted(tokens=self.total(), usd=message.get("total_cost_usd"))
 
 
+_EXIT = re.compile(r"Exit code (\d{1,3})(?:\n|$)")
 KINDS = {
     "input": "input_tokens",
     "output": "output_tokens",
     "cache_read": "cache_read_input_tokens",
     "cache_write": "cache_creation_input_tokens",
 }
+
+
+def _ended(call: str, text: str, *, ok: bool) -> ToolEnded:
+    """Report the end of a call; a command that failed says its exit code in its first line."""
+    failed = None if ok else _EXIT.match(text)
+    rest, code = (text[failed.end() :], int(failed.group(1))) if failed else (text, None)
+    return ToolEnded(call=call, ok=ok, summary=ends_of(rest), exit_code=code)
 
 
 def _kinds(usage: Message) -> dict[str, int]:

@@ -9,8 +9,8 @@ from midwatch.crew.drivers.codex.launching import TESTED, credentials, words
 from midwatch.crew.drivers.codex.outcome import judge
 from midwatch.crew.drivers.codex.plain_reading import unwrapped
 from midwatch.crew.drivers.codex.reading import CodexRun
-from midwatch.crew.drivers.line_protocol import parsed, shortened
-from midwatch.crew.drivers.rpc import content
+from midwatch.crew.drivers.line_protocol import ends_of, parsed, shortened
+from midwatch.crew.drivers.rpc import content, number_in
 from midwatch.crew.drivers.templates import PROMPT_FILE, in_home, shape
 from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import Talk
@@ -26,7 +26,6 @@ from midwatch.terms.agents import (
     Tokens,
     ToolEnded,
     ToolRequested,
-    TurnEnded,
 )
 
 SCHEMA_FILE = ".midwatch/schema.json"
@@ -37,7 +36,10 @@ _STATUS = re.compile(r"status:? (\d{3})")
 
 
 class CodexExecDriver:
-    """Runs `codex exec` and reads its output; Midwatch decides none of its calls, and its usage comes at the end."""
+    """Runs `codex exec` and reads its output; Midwatch decides none of its calls.
+
+    Its usage comes at the end, and nothing shows where one answer of the model ends, so it reports no turns.
+    """
 
     name = "codex"
     governance = (
@@ -121,7 +123,7 @@ class ExecReader(CodexRun):
             if over:
                 ok = item.get("status") == "completed" and not item.get("exit_code")
                 output = str(item.get("aggregated_output") or item.get("status"))
-                yield ToolEnded(call=name, ok=ok, summary=shortened(output))
+                yield ToolEnded(call=name, ok=ok, summary=ends_of(output), exit_code=number_in(item, "exit_code"))
 
     def _error(self, text: str) -> Iterable[AgentEvent]:
         if retry := _RETRY.fullmatch(text):
@@ -138,7 +140,6 @@ class ExecReader(CodexRun):
             cache_write=written,
         )
         yield Counted(tokens=tokens)
-        yield TurnEnded(number=1)
 
 
 def _requested(name: str, item: Mapping[str, Any]) -> ToolRequested:

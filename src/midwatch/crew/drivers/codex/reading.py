@@ -4,8 +4,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from midwatch.crew.drivers.codex.plain_reading import Call, readings, unwrapped
-from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, shortened
-from midwatch.crew.drivers.rpc import content
+from midwatch.crew.drivers.line_protocol import Events, LineReader, Message, ends_of, shortened
+from midwatch.crew.drivers.rpc import content, number_in
 from midwatch.terms.agents import (
     AgentEvent,
     Counted,
@@ -144,7 +144,8 @@ class CodexReader(LineReader, CodexRun):
         if name not in self._requested:  # it ran, or was refused, without asking us: report it
             yield from self.asked(name, self.calls(name, item) or [(str(item["type"]), {"item": dict(item)})])
         ok = item.get("status") == "completed" and not item.get("exitCode")
-        yield ToolEnded(call=name, ok=ok, summary=shortened(str(item.get("aggregatedOutput") or item["status"])))
+        output = str(item.get("aggregatedOutput") or item["status"])
+        yield ToolEnded(call=name, ok=ok, summary=ends_of(output), exit_code=number_in(item, "exitCode"))
 
     def _counted(self, given: Message) -> Events:
         if not self._ours(given) or not self.turn or given.get("turnId") != self.turn:

@@ -13,7 +13,7 @@ from midwatch.surfaces.cli.jobs.follow import Following, outcome, tell_end
 from midwatch.surfaces.cli.jobs.interactive import refuse_without_a_terminal, sit_down
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, line, show_json
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, show_json
 
 PATIENCE, LOOK_SECONDS = 30.0, 0.1
 SHELL = "shell"
@@ -127,7 +127,7 @@ def _tell_begun(begun: dict[str, Any], *, alone: bool, follow: bool, as_json: bo
 
 def _followed(begun: dict[str, Any], *, as_json: bool) -> int:
     def say(text: str) -> None:
-        typer.echo(text, err=True) if as_json else line(text)
+        typer.echo(text, err=as_json)
 
     rows = Following([job["id"] for job in begun["jobs"]], after=begun["after"], say=say).to_the_end()
     _wait_for_the_brief(begun["session"])

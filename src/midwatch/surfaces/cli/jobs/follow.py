@@ -2,17 +2,17 @@
 
 import sys
 import time
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import typer
 
 from midwatch.errors import Refused
-from midwatch.surfaces.cli.jobs.logs import OVER, said_in
+from midwatch.surfaces.cli.jobs.logs import OVER
+from midwatch.surfaces.cli.jobs.stream_lines import Say, show_line
 from midwatch.surfaces.cli.night.asks import show_ask
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import answered, bad, clock, good, line, wanted
+from midwatch.surfaces.cli.shell.screen import answered, bad, good, line, wanted
 from midwatch.terms.money import dollars, many
 from midwatch.views.text.plain import counted
 
@@ -25,13 +25,15 @@ UNTOLD = frozenset(
         "job.claimed",
         "model.called",
         "connection.seen",
-        "agent.began",
+        *("agent.began", "agent.ended", "agent.limited", "tool_call.decided", "signal.seen", "signal.answered"),
         "tool.called",
         "evidence.found",
         "artifact.kept",
     }
 )
-"""Entries of a job that are not shown to a person who follows it."""
+"""Entries of a job that are not shown to a person who follows it; some because its agent's stream has them."""
+OURS = {"does": "midwatch", "word": "midwatch", "note": "", "spent": "", "bad": False}
+"""What Midwatch itself did, in a line like those of the agent."""
 KEYS = {"approve": "a", "edit": "e", "reject": "r", "yes": "y", "no": "n", "go on": "g", "stop": "s"}
 WORDED = frozenset({"edit", "reject"})
 """Answers that need a short text."""
@@ -42,11 +44,13 @@ CODES = {"budget": SPENT, "limit": SPENT, "logic": REFUSED}
 class Following:
     """Follows some jobs until they are over."""
 
-    def __init__(self, jobs: list[str], *, after: int, say: Callable[[str], None]) -> None:
+    def __init__(self, jobs: list[str], *, after: int, say: Say) -> None:
         self._jobs = jobs
         self._seq = after
         self._say = say
-        self._places = dict.fromkeys(jobs, 0)
+        self._places = dict.fromkeys(jobs, "")
+        self._whose: dict[str, str] = {}
+        """What is written in front of a job's lines, if there are several jobs."""
         self._asked: set[str] = set()
 
     def to_the_end(self) -> list[dict[str, Any]]:
@@ -54,8 +58,9 @@ class Following:
         while True:
             time.sleep(GATHER_SECONDS)
             rows = [client.get(f"/jobs/{job}") for job in self._jobs]
+            self._whose = {row["id"]: f"job {row['number']}: " for row in rows} if len(rows) > 1 else {}
+            self._tell_streams()
             self._tell_entries()
-            self._tell_logs()
             if all(row["state"] in OVER for row in rows):
                 return rows
             self._answer_asks()
@@ -66,14 +71,17 @@ class Following:
             self._seq = entries[-1]["seq"]
             for entry in entries:
                 if entry["job"] in self._jobs and entry["kind"] not in UNTOLD:
-                    self._say(f"{clock(entry['at'])}  {entry['text']}")
+                    show_line(OURS | {"at": entry["at"], "text": entry["text"]}, self._say)
 
-    def _tell_logs(self) -> None:
-        for job, place in self._places.items():
-            answer = client.read(f"/jobs/{job}/log", **{"from": place})
-            self._places[job] = int(answer.headers["midwatch-next"])
-            for words in answer.value.splitlines():
-                self._say(f"          {said_in(words)}")
+    def _tell_streams(self) -> None:
+        for job in self._jobs:
+            before = None
+            while self._places[job] != before:
+                before = self._places[job]
+                part = client.get(f"/jobs/{job}/stream", after=before)
+                for row in part["lines"]:
+                    show_line(row | {"text": self._whose.get(job, "") + row["text"]}, self._say)
+                self._places[job] = part["next"]
 
     def _answer_asks(self) -> None:
         for row in client.get("/asks"):
@@ -140,6 +148,7 @@ def outcome(row: dict[str, Any], project: str) -> dict[str, Any]:
         "usd_micros": row["usd_micros"],
         "tokens": row["tokens"],
         "requests": row["requests"],
+        "turns": row["turns"],
         "minutes": _minutes(row),
         "exit_code": exit_code(row),
     }
@@ -175,7 +184,8 @@ def tell_end(answer: dict[str, Any]) -> None:
     if answer["pull_request"] is None:
         line(f"Job {number} in {answer['project']} is done: {answer['why']}", first=good("  "))
         return
-    cost = f"{dollars(answer['usd_micros'])}, {many(answer['tokens'])} tokens, {counted(answer['requests'], 'request')}"
+    asked = counted(*((answer["requests"], "request") if answer["turns"] is None else (answer["turns"], "turn")))
+    cost = f"{dollars(answer['usd_micros'])}, {many(answer['tokens'])} tokens, {asked}"
     size = f"{counted(answer['files'], 'file')}, +{answer['insertions']} -{answer['deletions']}"
     line(
         f"Pull request {answer['pull_request']} in {answer['project']}: {answer['title']} ({answer['branch']})",

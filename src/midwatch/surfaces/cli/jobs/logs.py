@@ -1,4 +1,4 @@
-"""`job log`, `job line` and `job attach`: what an agent writes, as it writes it."""
+"""`job log`, `job line` and `job attach`: what an agent does, as it does it."""
 
 import json
 import shutil
@@ -9,9 +9,10 @@ from typing import Any
 import typer
 
 from midwatch.errors import MidwatchError, Misuse, Unknown
+from midwatch.surfaces.cli.jobs.stream_lines import show_line
 from midwatch.surfaces.cli.night.status import job_line
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import bad, line
+from midwatch.surfaces.cli.shell.screen import bad
 
 WAIT = 20
 """Seconds one request for a log may stay open."""
@@ -24,45 +25,43 @@ def log(
     name: str,
     *,
     follow: bool = typer.Option(False, "--follow", "-f", help="Follow until the job is over; leave with Ctrl-C."),
-    raw: bool = typer.Option(False, "--raw", help="As the agent wrote it, one JSON object a line."),
+    raw: bool = typer.Option(False, "--raw", help="Each line as the agent's program wrote it, in its own protocol."),
+    as_json: bool = typer.Option(False, "--json", help="One JSON object for each line, for scripts."),
 ) -> None:
-    """Print the agent's own log.
+    """Print what the agent said, read, edited, ran and asked, and the cost so far.
 
     Example: midwatch job log 1 -f
     """
+    if raw and as_json:
+        raise Misuse("A raw log has no other form.", hint="Leave out --raw or --json.")
     if follow:
-        _follow(name, raw=raw)
+        _follow(name, raw=raw, as_json=as_json)
         return
-    text = client.get(f"/jobs/{client.part(name)}/log")
-    if text:
-        _print(text, raw=raw)
-    elif not raw:
+    if raw:
+        typer.echo(client.get(f"/jobs/{client.part(name)}/log", raw=True), nl=False)
+        return
+    place, over, any_lines = "", False, False
+    while not over:
+        part = client.get(f"/jobs/{client.part(name)}/stream", after=place)
+        _print(part["lines"], as_json=as_json)
+        any_lines = any_lines or bool(part["lines"])
+        over, place = part["over"] or part["next"] == place, part["next"]
+    if not any_lines and not as_json:
         typer.echo("Its log is empty.")
 
 
-def _print(text: str, *, raw: bool) -> None:
-    if raw:
-        typer.echo(text, nl=False)
-        return
-    for result in text.splitlines():
-        line(said_in(result), indent="")
+def _print(lines: list[dict[str, Any]], *, as_json: bool) -> None:
+    for row in lines:
+        typer.echo(json.dumps(row, ensure_ascii=False)) if as_json else show_line(row)
 
 
-def said_in(text: str) -> str:
-    """Return the message in one line of a log; any other line is returned as it is."""
-    try:
-        return str(json.loads(text)["text"])
-    except (ValueError, KeyError, TypeError):
-        return text
-
-
-def _follow(name: str, *, raw: bool) -> None:
+def _follow(name: str, *, raw: bool = False, as_json: bool = False) -> None:
     """Continue reading from the current place: from this server, the next one, or the files themselves."""
-    place, begun, away = 0, False, False
+    place, begun, away = "", False, False
     try:
         while True:
             try:
-                answer = client.read(f"/jobs/{client.part(name)}/log", **{"from": place, "wait": WAIT})
+                place, over = (_raw_from if raw else _lines_from)(name, place, as_json=as_json)
             except MidwatchError as error:
                 if not begun or isinstance(error, Misuse | Unknown):
                     raise
@@ -71,14 +70,24 @@ def _follow(name: str, *, raw: bool) -> None:
                 away = True
                 time.sleep(PAUSE)
                 continue
-            begun, away = True, False
-            _print(answer.value, raw=raw)
-            upto = int(answer.headers["midwatch-next"])
-            if answer.headers["midwatch-over"] == "yes":
+            if over:
                 return
-            place = upto
+            begun, away = True, False
     except KeyboardInterrupt:
         typer.echo("")
+
+
+def _raw_from(name: str, place: str, *, as_json: bool) -> tuple[str, bool]:
+    del as_json
+    answer = client.read(f"/jobs/{client.part(name)}/log", **{"raw": True, "from": place or 0, "wait": WAIT})
+    typer.echo(answer.value, nl=False)
+    return answer.headers["midwatch-next"], answer.headers["midwatch-over"] == "yes"
+
+
+def _lines_from(name: str, place: str, *, as_json: bool) -> tuple[str, bool]:
+    part = client.get(f"/jobs/{client.part(name)}/stream", after=place, wait=WAIT)
+    _print(part["lines"], as_json=as_json)
+    return part["next"], part["over"]
 
 
 def live_line(
@@ -121,7 +130,7 @@ def attach(
     *,
     no_tmux: bool = typer.Option(False, "--no-tmux", help="Only follow the log, here."),
 ) -> None:
-    """Watch a job: its open shell if it has one, else its log, in tmux where there is one.
+    """Watch a job: its open shell if it has one, else what its agent does, in tmux where there is one.
 
     Leave a shell running with Ctrl-]. Example: midwatch job attach 2
     """
@@ -137,4 +146,4 @@ def attach(
             view(row["number"])
             return
         typer.echo("tmux is not installed, so the log is followed here.", err=True)
-    _follow(name, raw=False)
+    _follow(name)

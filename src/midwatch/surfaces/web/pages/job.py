@@ -1,5 +1,6 @@
 """The page of one job: its state, its plan, its changes so far, and its log as it grows."""
 
+import re
 from collections.abc import Iterable
 from typing import Annotated, Any
 
@@ -12,10 +13,11 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
+from midwatch.surfaces.queries.agent_streams import keep, newest, stream_at
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.web.pages.job_agent import errands
-from midwatch.surfaces.web.pages.job_log import follow, read_tail
+from midwatch.surfaces.web.pages.job_log import follow, raw_from, raw_tail, stream_from, stream_html
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
@@ -36,22 +38,33 @@ APART = ("connection.seen", "model.called", "tool_call.decided", "fuel.read")
 ABOUT = tuple(sorted({kind for kind, phase in PHASES.items() if phase in {"job", "ask"}} - {*APART} | {"act.judged"}))
 WATCHED = ("connection.seen", *STORY)
 MOST_STONES = 200
+PLACE = re.compile(r"^\d{0,19}(\.\d{1,19})?$")
+"""A place in a stream, or in a raw log."""
 STREAMED = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 @router.get("/jobs/{name}", dependencies=[Reads])
-async def one_job(request: Request, house: TheHouse, name: str) -> HTMLResponse:
+async def one_job(request: Request, house: TheHouse, name: str, *, raw: bool = False) -> HTMLResponse:
     """Show one job."""
     row = await house.records.get(rec.JobRow, name)
-    place, tail = read_tail(house.workshop.rooms.log(row.id, "agent"))
-    return page(request, "job.html", here="Live", log=tail, place=place, **await _shown(house, row))
+    place, log = await _log(house, row, raw=raw)
+    return page(request, "job.html", here="Live", log=log, place=place, raw=raw, **await _shown(house, row))
+
+
+async def _log(house: House, row: rec.JobRow, *, raw: bool) -> tuple[str, Markup]:
+    if raw:
+        upto, tail = raw_tail(house.workshop.rooms.log(row.id, "agent"))
+        return str(upto), tail
+    lines, reader = await newest(house, row)
+    keep(reader, house, row)
+    return reader.at, stream_html(lines)
 
 
 @router.get("/jobs/{name}/now", dependencies=[Reads])
 async def job_now(house: TheHouse, name: str) -> HTMLResponse:
     """Draw everything but the log again."""
     row = await house.records.get(rec.JobRow, name)
-    return HTMLResponse(fragment("_job.html", **await _shown(house, row)))
+    return HTMLResponse(fragment("_job_now.html", **await _shown(house, row)))
 
 
 @router.post("/jobs/{name}/stop", dependencies=[Operates])
@@ -66,13 +79,18 @@ async def stop(house: TheHouse, person: Person, name: str) -> HTMLResponse:
 async def log_stream(
     house: TheHouse,
     name: str,
-    after: Annotated[int, Query(ge=0, le=2**62)] = 0,
+    *,
+    after: Annotated[str, Query(pattern=PLACE.pattern, max_length=40)] = "",
+    raw: bool = False,
     last_event_id: Annotated[str, Header()] = "",
 ) -> StreamingResponse:
-    """Follow the agent's log from a place, until the job ends."""
+    """Follow what the agent does, or its raw log, from a place until the job ends."""
     row = await house.records.get(rec.JobRow, name)
-    resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
-
+    resumed = last_event_id if last_event_id and PLACE.fullmatch(last_event_id) else after
+    if raw:
+        more = raw_from(house.workshop.rooms.log(row.id, "agent"), int(resumed.partition(".")[0] or 0))
+    else:
+        more = stream_from(await stream_at(house, row, resumed))
     seen = Doings(house, row.id, await house.records.head())
 
     async def standing() -> tuple[str, bool]:
@@ -81,8 +99,7 @@ async def log_stream(
         did = await seen.count()
         return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did}", now.state.over
 
-    path = house.workshop.rooms.log(row.id, "agent")
-    return StreamingResponse(follow(path, resumed, standing), media_type="text/event-stream", headers=STREAMED)
+    return StreamingResponse(follow(more, standing), media_type="text/event-stream", headers=STREAMED)
 
 
 class Doings:

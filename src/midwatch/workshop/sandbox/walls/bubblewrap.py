@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from midwatch.errors import Unavailable
+from midwatch.ports.room import TREE_INSIDE
 from midwatch.workshop.sandbox.walls import inside, seccomp
-from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, TREE_INSIDE, SandboxLimits, SandboxSpec
+from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, SandboxLimits, SandboxSpec
 
 CONTROL_FD, ARGS_FD, FILTER_FD, FIRST_FILE_FD = 19, 20, 21, 22
 INSIDE: Final = "/sbx/inside.py"

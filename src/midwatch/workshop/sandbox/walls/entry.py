@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.errors import Broken, Misuse
+from midwatch.ports.room import TREE_INSIDE
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import bubblewrap, seccomp, threshold
-from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, TREE_INSIDE, SandboxSpec
+from midwatch.workshop.sandbox.walls.spec import HOME_INSIDE, SandboxSpec
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 PEOPLE = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")

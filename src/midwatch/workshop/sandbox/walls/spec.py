@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Final
 
 from midwatch.errors import Misuse
+from midwatch.ports.room import TREE_INSIDE
 from midwatch.settings.work import SandboxSettings
 
-TREE_INSIDE: Final = Path("/ws")
 HOME_INSIDE: Final = Path("/home/agent")
 MIB: Final = 1 << 20
 GIB: Final = 1 << 30
