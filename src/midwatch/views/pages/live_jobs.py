@@ -65,7 +65,9 @@ GROUPS: Final[dict[Group, str]] = {
     "earlier": "Earlier tries",
 }
 OPEN: Final = frozenset({"at-work", "not-done"})
-"""What is listed at once; the others are counted, and listed on request."""
+"""What is always listed; in a long night the others are counted, and listed on request."""
+FEW: Final = 8
+"""So many jobs are listed whatever became of them."""
 
 
 class JobGroup(Term):
@@ -85,7 +87,7 @@ def job_groups(shown: Iterable[JobShown], rows: Sequence[JobRow]) -> tuple[JobGr
     for job in shown:
         found.setdefault(_group(job, last=job.id in last), []).append(job)
     return tuple(
-        JobGroup(id=group, name=name, open=group in OPEN, jobs=tuple(found[group]))
+        JobGroup(id=group, name=name, open=group in OPEN or len(rows) <= FEW, jobs=tuple(found[group]))
         for group, name in GROUPS.items()
         if group in found
     )

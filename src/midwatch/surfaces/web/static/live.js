@@ -31,6 +31,11 @@
     if (bar) bar.hidden = !is;
   };
 
+  // What a message draws anew arrives folded, because what a reader opened or closed stays as it is: open it once.
+  const met = new WeakSet();
+  const unfold = () => {
+    for (const box of document.querySelectorAll("details[data-opens]")) if (!met.has(box)) { met.add(box); box.open = true; }
+  };
   // One ask is open at a time. When it was settled, here or elsewhere, the next one opens in its place.
   let open = "", within = false;
   const asks = () => [...document.querySelectorAll("#asks .ask")];
@@ -55,9 +60,12 @@
     for (const panel of document.querySelectorAll(".panel[open]")) if (!panel.contains(event.target)) panel.open = false;
   });
 
-  document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); next(); });
+  document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); unfold(); next(); });
   document.addEventListener("DOMContentLoaded", () => {
-    trim(); count(); follow();
+    trim(); count(); follow(); unfold();
+    const named = location.hash && document.getElementById(location.hash.slice(1));
+    if (named?.matches("details")) { named.open = true; named.scrollIntoView({ block: "start" }); }
+    open = document.querySelector("#asks .ask[open]")?.id ?? "";
     for (const box of document.querySelectorAll(".scroller")) box.scrollLeft = box.scrollWidth; // now is on the right
     for (const box of document.querySelectorAll("[data-follow]"))
       box.addEventListener("scroll", () => { box.dataset.away = box.scrollHeight - box.scrollTop - box.clientHeight > 40 ? "yes" : "no"; }, { passive: true });
@@ -93,17 +101,17 @@
   // What went wrong is said beside what was pressed, and is no longer true after a new attempt.
   const beside = (pressed) => {
     const place = pressed?.closest?.("form, .controls, .acts");
-    const known = place?.querySelector(":scope > .here") ?? place?.closest("form, .controls")?.querySelector(":scope > .here");
+    const known = place?.querySelector(":scope > .beside") ?? place?.closest("form, .controls")?.querySelector(":scope > .beside");
     if (known || !place) return known ?? document.getElementById("problem");
     const made = document.createElement("div");
-    made.className = "here";
+    made.className = "beside";
     made.setAttribute("role", "alert");
     place.append(made);
     return made;
   };
   document.addEventListener("htmx:before:request", (event) => {
     if (event.detail?.ctx?.request?.method === "GET") return;
-    for (const said of document.querySelectorAll("#problem, .here")) said.replaceChildren();
+    for (const said of document.querySelectorAll("#problem, .beside")) said.replaceChildren();
   });
   document.addEventListener("htmx:response:error", (event) => {
     const ctx = event.detail?.ctx;

@@ -7,6 +7,7 @@ from typing import Final
 from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import ActJudged, CouncilSpoke, SessionStarted
+from midwatch.terms.acts import WAITING
 from midwatch.views.entries.tags import MILESTONES
 from midwatch.views.pages.council import DECIDING
 from midwatch.views.pages.live import FEED_ROWS
@@ -26,7 +27,9 @@ class NightCourse:
         """The entries of the picture."""
         self.milestones: deque[Entry] = deque(maxlen=FEED_ROWS)
         self.decided: list[Entry] = []
-        """The decisions of the last round that made any, and what the council said to them."""
+        """The decisions of the last round that did more than wait, and what the council said to them."""
+        self._opinions: Entry | None = None
+        """What the council said last; the decision follows it."""
         self.last: dict[str, Entry] = {}
         """The last entry about each job that is not over."""
         self._upto = 0
@@ -54,10 +57,12 @@ class NightCourse:
             self.pictured.append(entry)
         if event.kind in MILESTONES:
             self.milestones.append(entry)
-        if isinstance(event, CouncilSpoke | ActJudged):
+        if isinstance(event, CouncilSpoke):
+            self._opinions = entry
+        if isinstance(event, ActJudged) and event.proposal.kind not in WAITING:
             if self.decided and _round_of(self.decided[-1]) != (event.session, event.number):
                 self.decided.clear()
-            self.decided.append(entry)
+            self.decided += [one for one in (self._opinions, entry) if one is not None]
         job = str(getattr(event, "job", ""))
         if event.kind == "job.ended":
             self.last.pop(job, None)
