@@ -112,7 +112,7 @@ def orders(looker: Looker, path: str) -> None:
 def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     """A question, a pause, an answer, an end."""
     page = looker.page
-    expect(page.locator("section.ask").first).to_be_visible()
+    expect(page.locator("details.ask").first).to_be_visible()
     expect(page.locator(".jobs .wanted").first).to_be_visible()
     looker.looks("live-ask")
     guest(browser, looker, ann)
@@ -129,11 +129,11 @@ def by_night(browser: Browser, looker: Looker, ann: Householder) -> None:
     looker.looks("live-paused")
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".paused")).to_have_count(0)
-    page.locator("section.ask").first.get_by_role("button", name="Approve").click()
+    page.locator("details.ask").first.get_by_role("button", name="Approve").click()
     expect(page.get_by_role("link", name="Review the results")).to_be_visible(timeout=PATIENCE_MS)
     looker.opens("/live")
     looker.looks("live-over", pictured=True)
-    page.locator("#feed a").first.click()
+    page.locator("#feed li:not(.engine) a").first.click()
     page.wait_for_url("**/why/*")
     looker.looks("why")
     looker.opens("/jobs/1")
@@ -152,7 +152,7 @@ def agent(looker: Looker, ann: Householder) -> None:
     assert run_module("tests.browser.crew_at_work", str(ann.home))[0] == 0
     ann.starts()
     page = looker.opens("/live")
-    held = page.locator("section.ask", has_text="Allow job 1 to use Bash?")
+    held = page.locator("details.ask", has_text="Allow job 1 to use Bash?")
     expect(held.locator("pre")).to_have_text(COMMAND)
     looker.looks("live-held")
     page = looker.opens("/jobs/1")

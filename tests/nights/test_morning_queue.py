@@ -101,7 +101,8 @@ async def test_live_counts_as_the_brief_does(tmp_path: Path) -> None:
         await house.begin(orders(level=Level.CAUTIOUS, work=work))
         await house.settle()
         painter = Painter(house.house)
-        assert "0 of 2 done, 2 wait" in (await painter.draw(("banner",)))["banner"]
+        counted = " ".join((await painter.draw(("counts",)))["counts"].striptags().split())
+        assert counted == "2 need you 0 at work 2 wait 0 of 2 done"
         await house.to_the_brief()
         await house.settle()
         assert "1 of 2 delivered as pull requests. 1 needs your" in (await painter.draw(("banner",)))["banner"]

@@ -46,12 +46,13 @@ async def test_the_night_and_its_jobs_show_what_they_spent(tmp_path: Path) -> No
         assert (await program.get("/jobs/1")).json()["line"]["requests"] == 2
 
 
-async def test_a_settled_request_redraws_gauges_and_jobs_on_every_open_page(tmp_path: Path) -> None:
+async def test_a_settled_request_redraws_the_gauges_and_its_own_job_on_every_open_page(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (house, job):
         painter = Painter(house.house)
         entries = await house.house.journal.record(called(job, usd=0.5, tokens=10))
-        assert changed(entries) == {"gauges", "jobs"}
+        assert changed(entries) == {"gauges"}
         message = await painter.paint(entries)
+        assert set(re.findall(r'hx-target="#([\w-]+)"', message)) == {"feed", "gauges", "job-1"}
         assert "1 request · 10 tokens · $0.50" in message
         assert "$0.50 of $50" in message
 
@@ -119,7 +120,7 @@ async def test_a_held_call_shows_exactly_what_would_run_and_takes_yes_or_no(tmp_
     async with at_work(tmp_path) as (house, job), reader(house.house) as web, api(house) as program:
         await hold(house.house, job)
         page = html.unescape((await web.get("/live")).text)
-        assert "Allow job 1 to use Bash?</h2>" in page
+        assert "Allow job 1 to use Bash? $ git push" in page
         assert f'aria-label="Exactly what would run">{COMMAND}</pre>' in page
         assert page.count(COMMAND) == 1
         assert re.search(r'value="no" class="primary">No<', page)

@@ -138,7 +138,8 @@ async def test_entries_redraw_only_what_they_may_have_changed(tmp_path: Path) ->
 
     assert touched("project.added") == frozenset()
     assert touched("session.started") == frozenset(REGIONS)
-    assert touched("ask.opened") == {"asks", "gauges", "jobs", "timeline"}
+    assert touched("ask.opened") == {"asks", "gauges", "counts", "timeline"}
+    assert touched("job.claimed") == {"counts", "timeline"}
     assert touched("round.planned") == {"banner", "gauges", "timeline"}
 
 

@@ -6,15 +6,21 @@ from hypothesis import HealthCheck, given, settings
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
+from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.journal.events.jobs import JobApproved, JobClaimed, JobCreated, JobEnded, JobPlanned
 from midwatch.journal.events.session import AskAnswered, AskOpened, RoundCalled, RoundEnded, RoundPlanned
+from midwatch.journal.events.signals import MilestoneReached
 from midwatch.surfaces.web.site.pictures import LEFT, RIGHT, Ruler, merged, timeline_svg
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
 from midwatch.terms.jobs import Plan, Stage
 from midwatch.terms.records import AskRow, JobRow
-from midwatch.views.pages.live import feed_rows, job_shown
+from midwatch.terms.report import WorkTally
+from midwatch.views.entries.tags import MILESTONES, PHASES
+from midwatch.views.pages.live import counts, feed_rows
+from midwatch.views.pages.live_jobs import LAST_LINES, job_groups, job_shown, jobs_shown, last_line
 from midwatch.views.pages.night_picture import IDLE, NightPicture, Span, in_words, night_picture
 from midwatch.views.pages.open_asks import asks_shown, silence_parts
+from midwatch.views.text.names import Names
 from tests.views.learned_names import names_after
 from tests.views.strategies import as_entries, journals
 
@@ -190,6 +196,50 @@ def test_nothing_in_a_plan_can_lie_to_its_reader() -> None:
     (shown,) = asks_shown([an_ask()], {"j1": a_job(plan=plan, plan_hash="h")}, {})
     assert shown.plan is not None
     assert (shown.text, shown.plan.files, shown.plan.risks) == ("hidden txt", ("a.py",), ("r",))
+
+
+def test_every_milestone_and_last_line_is_a_kind_of_entry() -> None:
+    assert PHASES.keys() >= MILESTONES
+    assert PHASES.keys() >= LAST_LINES
+
+
+def test_the_counts_say_what_needs_the_person_and_leave_out_what_is_zero() -> None:
+    tally = WorkTally(ordered=9, delivered=2, unneeded=1, working=1, waiting=1, undelivered=4, not_started=3)
+    assert [(one.number, one.words, one.wanted) for one in counts(tally, 1)] == [
+        (1, "needs you", True),
+        (1, "at work", False),
+        (1, "waits", False),
+        (3, "of 9 done", False),
+        (1, "not done", False),
+        (3, "not started", False),
+    ]
+    assert [one.words for one in counts(WorkTally(ordered=1), 0)] == ["need you", "at work", "of 1 done"]
+
+
+def test_a_try_that_another_one_followed_is_not_counted_as_undone() -> None:
+    rows = [
+        a_job(id="j1", number=1, work_item="w1", state="failed"),
+        a_job(id="j2", number=2, work_item="w1", state="done"),
+        a_job(id="j3", number=3, work_item="w2", state="declined"),
+        a_job(id="j4", number=4, work_item="w3"),
+    ]
+    groups = job_groups(jobs_shown(rows, {}, DUSK, {}, {"j4": "Bash: $ make", "j3": "x"}), rows)
+    assert [(one.name, [job.number for job in one.jobs]) for one in groups] == [
+        ("At work", [4]),
+        ("Not done", [3]),
+        ("Done", [2]),
+        ("Earlier tries", [1]),
+    ]
+    assert [job.last for group in groups for job in group.jobs] == ["Bash: $ make", "", "", ""]
+
+
+def test_the_last_line_of_a_job_is_said_without_its_name() -> None:
+    names = Names(things={"j": "job 7"})
+    assert last_line(JobApproved(job="j", by="ann", plan_hash="h"), names) == "The plan of job 7 is approved by ann"
+    assert last_line(MilestoneReached(job="j", epoch=1, stone="remark", text="wrote a test"), names) == "Wrote a test"
+    call = {"job": "j", "epoch": 1, "call": "1", "tool": "Bash", "shown": "$ make", "code": "x", "why": "y"}
+    assert last_line(ToolCallDecided.model_validate(call | {"verdict": "allow"}), names) == "Bash: $ make"
+    assert last_line(ToolCallDecided.model_validate(call | {"verdict": "deny"}), names).startswith("May not use Bash")
 
 
 def test_a_job_in_repair_stands_at_its_checks() -> None:

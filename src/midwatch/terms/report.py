@@ -75,6 +75,8 @@ class WorkTally(Term):
     waiting: int = 0
     undelivered: int = 0
     """Over, and not done; in a night under way also what has not begun."""
+    not_started: int = 0
+    """How many of those no job and no verdict has touched."""
     doubtful: int = 0
     """Delivered, and not green."""
 

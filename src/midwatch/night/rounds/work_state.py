@@ -50,15 +50,21 @@ def item_seen(world: "World", item: dict[str, str]) -> ItemSense:
         "agent": ordered.agent,
     }
     if not tried:
-        return ItemSense.model_validate({**about, "state": _before_any_job(world, judged)})
+        return ItemSense.model_validate({**about, "state": _before_any_job(world, item["project"], judged)})
     return ItemSense.model_validate({**about, **_after_a_job(world, tried, judged)})
 
 
-def _before_any_job(world: "World", judged: Sequence[PastAct]) -> str:
-    if judged and for_good(judged[-1]):
+def _before_any_job(world: "World", project: str, judged: Sequence[PastAct]) -> str:
+    if judged and for_good(judged[-1]) and not _forgiven(world, project, judged[-1]):
         return judged[-1].state
     waits = judged and judged[-1].id in {ask.subject for ask in world.asks}
     return "waiting" if waits else "todo"
+
+
+def _forgiven(world: "World", project: str, act: PastAct) -> bool:
+    """Whether it was refused only because its project had failed too often, and a person has said to go on since."""
+    since = forgiven_at(world.answered, project, world.jobs)
+    return act.code == "gate.retries_project" and since is not None and act.judged_at <= since
 
 
 def _after_a_job(world: "World", tried: Sequence[JobRow], judged: Sequence[PastAct]) -> dict[str, object]:

@@ -59,6 +59,7 @@ def tally(works: Sequence[frozenset[str]], jobs: Sequence[JobRow], acts: Sequenc
         working=ends.count(ItemOutcome.WORKING),
         waiting=ends.count(ItemOutcome.WAITING),
         undelivered=sum(one not in ITEM_DONE | GOING for one in ends),
+        not_started=ends.count(ItemOutcome.NOT_STARTED),
         doubtful=_doubtful(works, jobs, outcomes),
     )
 

@@ -8,10 +8,12 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobCreated, RunStarted
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.projects import WorkAdded
+from midwatch.journal.events.session import ActJudged, CouncilSpoke
 from midwatch.surfaces.queries.names import names_of
 from midwatch.views.entries.advice import AdviceExplained, why_recommendation
 from midwatch.views.entries.causes import OWNED, Lean, leans_on, speaks_for
 from midwatch.views.entries.why import LONGEST, Explanation, why
+from midwatch.views.pages.council import DECIDING, DecisionShown, decisions_shown
 
 AHEAD = 1000
 """How many of the following entries are searched for consequences."""
@@ -30,6 +32,14 @@ async def why_entry(house: ReadSide, seq: int) -> tuple[Entry, Explanation]:
     names = await names_of(house, entries)
     belongs = await house.history.owners_of(house.history.mentioned(entries))
     return asked[0], why(seq, entries, names, belongs)
+
+
+async def decision_of(house: ReadSide, asked: Entry) -> tuple[DecisionShown, ...]:
+    """Read the decision an entry is part of, with the words of every voice; nothing for other entries."""
+    if not isinstance(asked.event, CouncilSpoke | ActJudged):
+        return ()
+    entries = await house.history.about([asked.event.act], DECIDING)
+    return decisions_shown(entries, await names_of(house, entries))
 
 
 async def _behind(house: ReadSide, asked: Entry) -> tuple[Entry, ...]:

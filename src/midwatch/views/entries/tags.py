@@ -42,6 +42,15 @@ _KINDS: Final[dict[Phase, str]] = {
 }
 PHASES: Final[dict[str, Phase]] = {kind: phase for phase, kinds in _KINDS.items() for kind in kinds.split()}
 
+_MILESTONES: Final = """session.started session.paused session.resumed session.debriefing session.ended
+    orders.signed message.said checkin.made level.changed job.created job.planned plan.returned job.approved
+    job.verified job.stumbled job.waits job.stop_requested job.ended job.boxed job.granted milestone.reached
+    agent.limited pull_request.opened pull_request.merged pull_request.closed ask.opened ask.answered ask.expired
+    ask.withdrawn assumption.made process.orphaned push.failed report.written review.submitted review.timed_out
+    stack.made stack.merged stack.undone"""
+MILESTONES: Final = frozenset(_MILESTONES.split())
+"""What a person follows a night by; all other entries are the machine's own steps, shown on request."""
+
 _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
     "writes": frozenset(
         {

@@ -1,28 +1,25 @@
-"""What the Live page shows: the state of the night, what it used, which jobs are running."""
+"""What the Live page shows: the state of the night, its counts, what it used, what happened."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
 from midwatch.journal.entry import Entry
 from midwatch.terms.acts import LEVEL_MEANS
-from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.projects import SessionState
-from midwatch.terms.records import JobRow, ProjectRow, SessionRow
+from midwatch.terms.records import CheckInRow, JobRow, SessionRow
+from midwatch.terms.report import WorkTally
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
-from midwatch.views.entries.tags import Phase, phase_of
-from midwatch.views.pages.job_line import JobLine, job_line, spent_by
-from midwatch.views.pages.night_picture import minutes_in_words
-from midwatch.views.pages.walls import Walls, walls_of
+from midwatch.views.entries.tags import MILESTONES, Phase, phase_of
+from midwatch.views.pages.job_line import spent_by
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 
 FEED_ROWS: Final = 60
 ALMOST: Final = 0.8
 """From this share on a limit is nearly used up."""
-STEPS: Final = tuple(stage for stage in Stage if stage is not Stage.REPAIR)
 
 
 class FeedRow(Term):
@@ -32,6 +29,19 @@ class FeedRow(Term):
     at: datetime
     phase: Phase
     text: str
+    milestone: bool = True
+    """Whether it is shown without being asked for."""
+
+
+class Count(Term):
+    """How many works are in one situation, or how many asks are open; `where` lists them on the page."""
+
+    name: str
+    number: int
+    words: str
+    where: str = ""
+    wanted: bool = False
+    """Whether these wait for the person."""
 
 
 class Gauge(Term):
@@ -50,8 +60,6 @@ class NightShown(Term):
     number: int = 0
     title: str
     sentence: str = ""
-    progress: str = ""
-    """How much of what was ordered is done, in the figures of the brief."""
     paused: str = ""
     """Why it is paused, if it is."""
     level: str = ""
@@ -64,48 +72,52 @@ class NightShown(Term):
     next_words: str = ""
 
 
-class JobStation(Term):
-    """One stage of a job, and whether the job has reached it."""
-
-    name: str
-    state: str
-    """done, now or later."""
-
-
-class JobShown(Term):
-    """One job, running or done."""
-
-    id: str
-    number: int
-    title: str
-    project: str
-    stage: str
-    state: str
-    agent: str
-    over: bool
-    good: bool
-    waits: bool
-    started_at: datetime | None
-    took: str = ""
-    why: str = ""
-    line: JobLine
-    """What it is doing, what it cost so far, how long it may still take."""
-    steps: tuple[JobStation, ...] = ()
-    walls: Walls | None = None
-    """What isolates it; nothing until a worker has claimed it."""
-
-
 def feed_rows(entries: Iterable[Entry], names: Names) -> tuple[FeedRow, ...]:
     """Describe entries in words, newest first; `names` already knows everything they name."""
     result = [
-        FeedRow(seq=one.seq, at=one.at, phase=phase_of(one.event), text=describe(one.event, names)) for one in entries
+        FeedRow(
+            seq=one.seq,
+            at=one.at,
+            phase=phase_of(one.event),
+            text=describe(one.event, names),
+            milestone=one.event.kind in MILESTONES,
+        )
+        for one in entries
     ]
     return tuple(reversed(result))
 
 
-def night_shown(
-    session: SessionRow | None, *, headline: str = "", authority: str = "", progress: str = ""
-) -> NightShown:
+def counts(tally: WorkTally, asks: int) -> tuple[Count, ...]:
+    """Count what needs the person, what is at work, what waits, and what is done, in the figures of the brief."""
+    over = tally.undelivered - tally.not_started
+    every = (
+        Count(name="asks", number=asks, words="needs you" if asks == 1 else "need you", where="asks", wanted=asks > 0),
+        Count(name="working", number=tally.working, words="at work", where="at-work"),
+        Count(name="waiting", number=tally.waiting, words="waits" if tally.waiting == 1 else "wait", where="at-work"),
+        Count(name="done", number=tally.done, words=f"of {tally.ordered} done", where="done"),
+        Count(name="undone", number=over, words="not done", where="not-done"),
+        Count(name="later", number=tally.not_started, words="not started"),
+    )
+    always = {"asks", "working", "done"}
+    return tuple(one for one in every if one.number or one.name in always)
+
+
+class CheckInShown(Term):
+    """The last report of the night."""
+
+    at: datetime
+    text: str
+    alert: bool
+
+
+def check_in_shown(rows: Iterable[CheckInRow]) -> CheckInShown | None:
+    last = max(rows, key=lambda row: row.created_at, default=None)
+    if last is None:
+        return None
+    return CheckInShown(at=last.created_at, text=clean(last.text, 480), alert=last.type == "alert")
+
+
+def night_shown(session: SessionRow | None, *, headline: str = "", authority: str = "") -> NightShown:
     """Describe the newest night; when none is under way, say what to do next."""
     if session is None:
         return NightShown(
@@ -115,7 +127,7 @@ def night_shown(
             next_words="Prepare tonight",
         )
     if session.state is SessionState.AUTONOMOUS:
-        return _under_way(session, authority, progress)
+        return _under_way(session, authority)
     if session.state is SessionState.BRIEFING:
         return NightShown(
             title="No night is under way.",
@@ -134,7 +146,7 @@ def night_shown(
     )
 
 
-def _under_way(session: SessionRow, authority: str, progress: str) -> NightShown:
+def _under_way(session: SessionRow, authority: str) -> NightShown:
     level = session.level.value
     state = "is paused" if session.paused else "is under way"
     goals = "; ".join(clean(goal, 120) for goal in session.orders.goals[:2])
@@ -142,7 +154,6 @@ def _under_way(session: SessionRow, authority: str, progress: str) -> NightShown
         number=session.number,
         title=f"Night {session.number} {state}",
         sentence=goals,
-        progress=progress,
         paused=_sentence(session.why_paused) if session.paused else "",
         level=level,
         level_means=LEVEL_MEANS[session.level],
@@ -187,47 +198,3 @@ def _hours(minutes: int) -> str:
     if not hours:
         return f"{rest} min"
     return f"{hours} h {rest:02}" if rest else f"{hours} h"
-
-
-def jobs_shown(
-    jobs: Iterable[JobRow], projects: Mapping[str, ProjectRow], now: datetime, lines: Mapping[str, JobLine]
-) -> tuple[JobShown, ...]:
-    """Show the jobs, running ones first, then the newest."""
-    ordered = sorted(jobs, key=lambda job: (job.state.over, -job.number))
-    return tuple(job_shown(job, projects.get(job.project), now, lines.get(job.id)) for job in ordered)
-
-
-def job_shown(job: JobRow, project: ProjectRow | None, now: datetime, line: JobLine | None = None) -> JobShown:
-    end = job.ended_at or now
-    over = job.state.over
-    return JobShown(
-        id=job.id,
-        number=job.number,
-        title=clean(job.title, 200),
-        project=clean(project.name, 63) if project else "a project",
-        stage=job.stage.value,
-        state=spaced(job.state.value),
-        agent=clean(job.agent, 60),
-        over=over,
-        good=job.state is JobState.DONE,
-        waits=job.state is JobState.WAITING and job.stage is Stage.APPROVE,
-        started_at=job.started_at,
-        took=minutes_in_words(end - job.started_at) if job.started_at else "not begun",
-        why=clean(job.why, 400),
-        line=line or job_line(job, now),
-        steps=_steps(job),
-        walls=walls_of(job),
-    )
-
-
-def _steps(job: JobRow) -> tuple[JobStation, ...]:
-    stage = Stage.VERIFY if job.stage is Stage.REPAIR else job.stage
-    here = STEPS.index(stage)
-    all_done = job.state is JobState.DONE
-
-    def state(place: int) -> str:
-        if all_done or place < here:
-            return "done"
-        return "now" if place == here else "later"
-
-    return tuple(JobStation(name=one.value, state=state(place)) for place, one in enumerate(STEPS))

@@ -39,6 +39,8 @@ class AskShown(Term):
     number: int
     heading: str
     text: str
+    line: str = ""
+    """What it asks, in the one line that is shown of a folded ask."""
     exactly: str = ""
     """What would run, line by line, where a tool call is held."""
     left_out: int = 0
@@ -72,10 +74,12 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
     before, after = silence_parts(ask.silence, due=ask.due_at is not None)
     project = projects.get(ask.project or (job.project if job else ""))
     question, exactly = parts_of(ask)
+    heading = f"May job {job.number} go ahead? {clean(job.title, 120)}" if plan and job else _heading(ask)
     return AskShown(
         id=ask.id,
         number=ask.number,
-        heading=f"May job {job.number} go ahead? {clean(job.title, 120)}" if plan and job else _heading(ask),
+        heading=heading,
+        line=heading if plan else f"{heading} {clean(exactly, 120)}" if exactly else clean(question, 200),
         text="" if exactly else clean(plan.summary if plan else question, 800),
         exactly=exactly[:LONGEST],
         left_out=max(0, len(exactly) - LONGEST),

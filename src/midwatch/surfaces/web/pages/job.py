@@ -23,7 +23,8 @@ from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
 from midwatch.views.entries.tags import PHASES
 from midwatch.views.pages.job_story import STORY
-from midwatch.views.pages.live import feed_rows, job_shown
+from midwatch.views.pages.live import feed_rows
+from midwatch.views.pages.live_jobs import job_shown
 from midwatch.views.pages.morning_items import pull_of
 from midwatch.views.pages.open_asks import plan_shown
 from midwatch.views.pages.plan_versions import versions_shown

@@ -12,7 +12,7 @@ from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
 from midwatch.surfaces.queries.job_stories import prompt_text
-from midwatch.surfaces.queries.why import why_entry
+from midwatch.surfaces.queries.why import decision_of, why_entry
 from midwatch.surfaces.web.pages import job, job_agent, job_checkouts, job_steps
 from midwatch.surfaces.web.site.page import page
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter
@@ -61,6 +61,7 @@ async def why(request: Request, house: TheHouse, seq: str) -> HTMLResponse:
     prompt = prompt_used(asked.event)
     words = await prompt_text(house, prompt.prompt_blob) if prompt else ""
     shown: dict[str, Any] = {"prompt": prompt, "words": words, "exactly": _exactly(asked.event)}
+    shown["decisions"] = await decision_of(house, asked)
     return page(request, "why.html", here="Live", entry=result, at=asked.at, actor=clean(asked.actor, 60), **shown)
 
 
@@ -82,7 +83,7 @@ async def answer(request: Request, house: TheHouse, person: Person, painter: The
     ask = await house.records.get(AskRow, name)
     said = next((one for one in ask.options if clean(one) == said), said)  # a button sends an option as it is shown
     await settlement.answer(house.night, ask.id, said, by=person, text=text, shown=shown)
-    return HTMLResponse(await painter.regions())
+    return HTMLResponse(await painter.regions(("asks", "counts")))
 
 
 @router.post("/live/pause", dependencies=[Operates])

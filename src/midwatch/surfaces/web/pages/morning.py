@@ -88,21 +88,28 @@ async def diff(house: TheHouse, name: str) -> HTMLResponse:
 async def _shown(house: House, night: str) -> dict[str, Any]:
     """Collect everything the templates need."""
     shown, nights = await _page(house, night)
+    raw = {item.diff_blob: await house.blobs.fetch(item.diff_blob) for item in shown.items if item.diff_blob}
+    inline = _first_ones({blob: len(text) for blob, text in raw.items()})
     return {
         "morning": shown,
         "asked": asked(shown.night),
         "nights": nights,
-        "diffs": {item.id: await _diff(house, item.diff_blob, item.job) for item in shown.items},
+        "diffs": {item.id: _diff(raw[item.diff_blob], item.job) for item in shown.items if item.diff_blob in inline},
+        "later": {blob for blob, text in raw.items() if len(text) <= MOST_INLINE} - inline,
     }
 
 
-async def _diff(house: House, blob: str, job: int) -> Markup | None:
-    """Draw a diff, or nothing if it is too long for the page."""
-    if not blob:
-        return Markup("")
-    raw = await house.blobs.fetch(blob)
-    if len(raw) > MOST_INLINE:
-        return None
+def _first_ones(sizes: dict[str, int]) -> set[str]:
+    """Choose the diffs a page begins with; the others arrive when their item is shown, or, if long, when asked for."""
+    total, found = 0, set[str]()
+    for blob, size in sizes.items():
+        total += size
+        if total <= MOST_INLINE:
+            found.add(blob)
+    return found
+
+
+def _diff(raw: bytes, job: int) -> Markup:
     return diff_html(raw.decode(errors="replace"), command=f"midwatch job diff {job}")
 
 

@@ -1,4 +1,4 @@
-// Keeps a live page honest: no row twice, at most sixty of them, a notice when the stream is down, a count in the tab.
+// Keeps a live page honest: no row twice, at most sixty of each sort, one ask open, a notice when the stream is down.
 (() => {
   const MOST = 60;
   const feed = () => document.getElementById("feed");
@@ -8,9 +8,11 @@
     const list = feed();
     if (!list) return;
     const seen = new Set();
+    let stones = 0;
     for (const row of [...list.children]) {
-      if (seen.has(row.dataset.seq) || seen.size >= MOST) row.remove();
-      else seen.add(row.dataset.seq);
+      const engine = row.classList.contains("engine");
+      if (seen.has(row.dataset.seq) || (engine ? seen.size : stones) >= MOST) row.remove();
+      else { seen.add(row.dataset.seq); stones += engine ? 0 : 1; }
     }
   };
   const count = () => {
@@ -29,9 +31,41 @@
     if (bar) bar.hidden = !is;
   };
 
-  document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); });
+  // What a message draws anew arrives folded, because what a reader opened or closed stays as it is: open it once.
+  const met = new WeakSet();
+  const unfold = () => {
+    for (const box of document.querySelectorAll("details[data-opens]")) if (!met.has(box)) { met.add(box); box.open = true; }
+  };
+  // One ask is open at a time. When it was settled, here or elsewhere, the next one opens in its place.
+  let open = "", within = false;
+  const asks = () => [...document.querySelectorAll("#asks .ask")];
+  const next = () => {
+    if (!open || document.getElementById(open)) return;
+    const first = asks()[0];
+    open = first?.id ?? "";
+    if (!first) return;
+    first.open = true;
+    if (within && document.activeElement === document.body) first.querySelector("summary").focus({ preventScroll: true });
+  };
+  document.addEventListener("toggle", (event) => {
+    if (!event.target.matches("#asks .ask")) return;
+    if (event.target.open) open = event.target.id;
+    else if (open === event.target.id) open = "";
+  }, true);
+  document.addEventListener("focusin", (event) => { within = Boolean(event.target.closest("#asks")); });
+  document.addEventListener("click", (event) => {
+    const group = event.target.closest(".counts a")?.hash;
+    const box = group && document.querySelector(group);
+    if (box?.matches("details")) box.open = true;
+    for (const panel of document.querySelectorAll(".panel[open]")) if (!panel.contains(event.target)) panel.open = false;
+  });
+
+  document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); unfold(); next(); });
   document.addEventListener("DOMContentLoaded", () => {
-    trim(); count(); follow();
+    trim(); count(); follow(); unfold();
+    const named = location.hash && document.getElementById(location.hash.slice(1));
+    if (named?.matches("details")) { named.open = true; named.scrollIntoView({ block: "start" }); }
+    open = document.querySelector("#asks .ask[open]")?.id ?? "";
     for (const box of document.querySelectorAll(".scroller")) box.scrollLeft = box.scrollWidth; // now is on the right
     for (const box of document.querySelectorAll("[data-follow]"))
       box.addEventListener("scroll", () => { box.dataset.away = box.scrollHeight - box.scrollTop - box.clientHeight > 40 ? "yes" : "no"; }, { passive: true });
@@ -64,21 +98,38 @@
   document.addEventListener("htmx:error", first);
   document.addEventListener("htmx:response:error", first);
 
-  // What went wrong last time is no longer true after a new attempt.
+  // What went wrong is said beside what was pressed, and is no longer true after a new attempt.
+  const beside = (pressed) => {
+    const place = pressed?.closest?.("form, .controls, .acts");
+    const known = place?.querySelector(":scope > .beside") ?? place?.closest("form, .controls")?.querySelector(":scope > .beside");
+    if (known || !place) return known ?? document.getElementById("problem");
+    const made = document.createElement("div");
+    made.className = "beside";
+    made.setAttribute("role", "alert");
+    place.append(made);
+    return made;
+  };
   document.addEventListener("htmx:before:request", (event) => {
-    const problem = document.getElementById("problem");
-    if (problem && event.detail?.ctx?.request?.method !== "GET") problem.replaceChildren();
+    if (event.detail?.ctx?.request?.method === "GET") return;
+    for (const said of document.querySelectorAll("#problem, .beside")) said.replaceChildren();
+  });
+  document.addEventListener("htmx:response:error", (event) => {
+    const ctx = event.detail?.ctx;
+    if (ctx?.hx?.retarget === "#problem") ctx.hx.retarget = beside(ctx.sourceElement);
   });
   document.addEventListener("htmx:error", (event) => {
-    const from = event.detail?.ctx?.sourceElement, problem = document.getElementById("problem");
-    if (!problem || from?.hasAttribute?.("hx-sse:connect")) return;
+    const from = event.detail?.ctx?.sourceElement;
+    if (from?.hasAttribute?.("hx-sse:connect")) return;
     const words = document.createElement("p");
     words.className = "problem";
     words.textContent = "The server did not answer, so nothing was changed for certain. Wait a moment and try again.";
-    problem.replaceChildren(words);
+    beside(from)?.replaceChildren(words);
   });
   document.addEventListener("htmx:after:request", (event) => {
     const form = event.detail?.ctx?.sourceElement;
-    if (form?.matches?.("form[data-clears]") && event.detail.ctx.response?.status < 400) form.reset();
+    if (!form?.matches?.("form[data-clears]") || event.detail.ctx.response?.status >= 400) return;
+    form.reset();
+    const panel = form.closest(".panel");
+    if (panel) panel.open = false;
   });
 })();

@@ -29,7 +29,7 @@
       for (const one of item.querySelectorAll("[data-for]")) one.hidden = !one.dataset.for.split(" ").includes(chosen);
       const button = document.querySelector(`.place[data-to="${place + 1}"]`);
       button.dataset.outcome = chosen || "pending";
-      button.setAttribute("aria-label", `Item ${place + 1}, ${chosen || "no verdict yet"}`);
+      button.setAttribute("aria-label", `Item ${place + 1}, ${button.dataset.title}, ${chosen || "no verdict yet"}`);
     });
     const count = document.getElementById("given");
     if (count) count.textContent = given;
@@ -109,8 +109,8 @@
   document.addEventListener("change", (event) => { if (event.target.form?.id === "review") { tell(); keep(); } });
   document.addEventListener("input", (event) => { if (event.target.form?.id === "review") keep(); });
   document.addEventListener("click", (event) => {
-    const place = event.target.closest(".place");
-    if (place) go(Number(place.dataset.to), true);
+    const place = event.target.closest(".place, .listed a");
+    if (place) { event.preventDefault(); go(Number(place.dataset.to), true); }
     else if (event.target.closest("#keys-button")) keys();
   });
   document.addEventListener("keydown", pressed);

@@ -1,6 +1,5 @@
 """The Live page's parts, drawn from the records once and sent to all readers."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -8,27 +7,32 @@ from markupsafe import Markup
 
 from midwatch.compose.house import House
 from midwatch.journal.entry import Entry
-from midwatch.journal.events.session import SessionStarted
+from midwatch.journal.events import Event
+from midwatch.journal.events.jobs import JobClaimed
+from midwatch.journal.events.session import AskAnswered, AskExpired, AskOpened, AskWithdrawn
 from midwatch.rules.morning.tally import tally
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.site.page import fragment
 from midwatch.surfaces.web.site.pictures import timeline_svg
+from midwatch.surfaces.web.stream.night_course import PAGE, NightCourse
 from midwatch.terms import records as rec
 from midwatch.terms.asks import AskState
+from midwatch.terms.jobs import Stage
 from midwatch.terms.projects import SessionState
 from midwatch.views.pages.channels import NoticeShown, notices_shown
-from midwatch.views.pages.live import FEED_ROWS, FeedRow, feed_rows, gauges, jobs_shown, night_shown
+from midwatch.views.pages.council import decisions_shown
+from midwatch.views.pages.live import FEED_ROWS, FeedRow, check_in_shown, counts, feed_rows, gauges, night_shown
+from midwatch.views.pages.live_jobs import JobShown, job_groups, jobs_shown, last_line
 from midwatch.views.pages.night_picture import PICTURED, night_picture
 from midwatch.views.pages.open_asks import asks_shown
-from midwatch.views.text.progress import progress
 from midwatch.views.text.quota import fuel_shown
 
-REGIONS: Final = ("banner", "asks", "timeline", "gauges", "jobs", "notices", "controls")
+REGIONS: Final = (
+    "banner", "counts", "controls", "checkin", "asks", "timeline", "jobs", "council", "gauges", "notices",
+)  # fmt: skip
 """The parts of the page that a message may redraw, by the id of their element."""
 LATEST: Final = (SessionState.AUTONOMOUS, SessionState.DEBRIEF)
-PAGE: Final = 1000
-COURSE: Final = tuple(sorted({"session.started", *PICTURED}))
 
 
 class Painter:
@@ -37,17 +41,20 @@ class Painter:
     def __init__(self, house: House) -> None:
         self._house = house
         self._names = NameBook(house)
-        self._course: list[Entry] = []
-        """The entries of the picture: those of the newest night of the kinds it shows."""
-        self._upto = 0
-        self._reading = asyncio.Lock()
+        self._course = NightCourse(house)
 
     async def paint(self, entries: Sequence[Entry]) -> str:
         """Make one message for a batch of new entries: their rows, and every part they may have changed."""
-        await self._catch_up()
+        await self._course.catch_up()
         new = fragment("_feed.html", rows=await self.rows(entries))
         parts = [f'<hx-partial hx-target="#feed" hx-swap="afterbegin">{new}</hx-partial>'] if entries else []
-        return "\n".join([*parts, await self.regions(changed(entries))])
+        regions = changed(entries)
+        if "jobs" not in regions:
+            parts += [
+                f'<hx-partial hx-target="#job-{job.number}" hx-swap="innerMorph">{_row(job)}</hx-partial>'
+                for job in await self._jobs_of(entries)
+            ]
+        return "\n".join([*parts, await self.regions(regions)])
 
     async def regions(self, names: Iterable[str] = REGIONS) -> str:
         """Draw some parts again, each for its own place."""
@@ -61,37 +68,26 @@ class Painter:
         wanted = [name for name in REGIONS if name in frozenset(names)]
         if not wanted:
             return {}
-        await self._catch_up()
-        shown = await self._shown(wanted)
+        await self._course.catch_up()
+        shown = await self._shown(frozenset(wanted))
         return {name: Markup(fragment(f"_{name}.html", **shown)) for name in wanted}  # noqa: S704  our own template's words
 
     async def newest(self) -> tuple[int, tuple[FeedRow, ...]]:
-        """Return the rows a page begins with, newest first, and the place they reach to."""
-        await self._catch_up()
+        """Return the rows a page begins with, newest first, and the place they reach to.
+
+        These are the last entries of every kind, and as many milestones, which may be older.
+        """
+        await self._course.catch_up()
         head = await self._house.records.head()
         entries = await self._house.journal.entries(after=max(0, head - FEED_ROWS), limit=PAGE)
-        return (entries[-1].seq if entries else head), await self.rows(entries)
+        begin = entries[0].seq if entries else head
+        older = [one for one in self._course.milestones if one.seq < begin]
+        return (entries[-1].seq if entries else head), await self.rows((*older, *entries))
 
     async def rows(self, entries: Sequence[Entry]) -> tuple[FeedRow, ...]:
-        """Describe entries in words, newest first, as many as the page keeps."""
-        kept = entries[-FEED_ROWS:]
+        """Describe entries in words, newest first, at most as many as the page keeps."""
+        kept = entries[-2 * FEED_ROWS :]
         return feed_rows(kept, await self._names.of(kept))
-
-    async def _catch_up(self) -> None:
-        async with self._reading:
-            self._upto = self._upto or await self._newest_night()
-            while page := await self._house.journal.entries(after=self._upto, limit=PAGE, kinds=COURSE):
-                for entry in page:
-                    if isinstance(entry.event, SessionStarted):
-                        self._course.clear()
-                    if entry.event.kind in PICTURED:
-                        self._course.append(entry)
-                self._upto = page[-1].seq
-
-    async def _newest_night(self) -> int:
-        """Find the place before the newest night's beginning: older ones are not in the picture."""
-        last = await self._house.history.last_of(("session.started",))
-        return last.seq - 1 if last else 0
 
     async def _session(self) -> rec.SessionRow | None:
         """The night under way or the one that waits for its review; otherwise the last one opened."""
@@ -100,30 +96,73 @@ class Painter:
         found = nights or await find(rec.SessionRow, state=LATEST) or await find(rec.SessionRow)
         return found[-1] if found else None
 
-    async def _shown(self, wanted: Sequence[str]) -> dict[str, Any]:
-        find, now = self._house.records.find, self._house.clock.now()
-        session = await self._session()
-        asks = await find(rec.AskRow, state=AskState.OPEN)
-        asked = await find(rec.AskRow, session=session.id) if session else ()
-        jobs = (
-            await find(rec.JobRow, session=session.id) if session and {"jobs", "asks", "gauges"} & set(wanted) else ()
-        )
-        beside = await self._commanded(session) if "jobs" in wanted else ()
-        projects = {row.id: row for row in await find(rec.ProjectRow)} if jobs or beside or asks else {}
-        began = session.started_at if session else None
-        attention = self._house.loaded.settings.notices.daily_budget
-        lines = await lines_of(self._house, (*jobs, *beside)) if "jobs" in wanted else {}
-        about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
-        return {
-            "night": night_shown(session, **await self._said(session) if "banner" in wanted else {}),
-            "gauges": gauges(session, jobs, now, asks=len(asked), attention=attention) if session and began else (),
-            "fuel": fuel_shown(await find(rec.FuelRow), now) if "gauges" in wanted else (),
-            "asks": asks_shown(asks, about, projects),
-            "jobs": jobs_shown((*jobs, *beside), projects, now, lines),
+    async def _shown(self, wanted: frozenset[str]) -> dict[str, Any]:
+        find, session = self._house.records.find, await self._session()
+        needed = wanted & {"jobs", "asks", "gauges", "counts"}
+        jobs = await find(rec.JobRow, session=session.id) if session and needed else ()
+        asks = await find(rec.AskRow, state=AskState.OPEN) if wanted & {"asks", "counts"} else ()
+        shown: dict[str, Any] = {"night": night_shown(session, **await self._said(session, wanted))}
+        if "counts" in wanted:
+            shown["counts"] = await self._counts(session, jobs, len(asks))
+        if "asks" in wanted:
+            about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
+            projects = {row.id: row for row in await find(rec.ProjectRow)} if asks else {}
+            shown["asks"] = asks_shown(asks, about, projects)
+        if "jobs" in wanted:
+            rows = (*jobs, *await self._commanded(session))
+            shown["groups"] = job_groups(await self._jobs(rows), rows)
+        if "gauges" in wanted:
+            shown |= await self._used(session, jobs)
+        if "council" in wanted:
+            shown["decisions"] = decisions_shown(self._course.decided, await self._names.of(self._course.decided))
+        if "checkin" in wanted:
+            shown["last"] = check_in_shown(await find(rec.CheckInRow, session=session.id)) if session else None
+        return shown | {
             "notices": await self._notices(session) if "notices" in wanted else (),
             "timeline": self._picture(session) if "timeline" in wanted else "",
+        }
+
+    async def _counts(self, session: rec.SessionRow | None, jobs: Sequence[rec.JobRow], asks: int) -> Any:
+        """Count a night under way; the brief counts one that is over."""
+        if session is None or session.state is not SessionState.AUTONOMOUS:
+            return ()
+        acts = await self._house.records.find(rec.PastAct, session=session.id)
+        return counts(tally(session.works(), jobs, acts), asks)
+
+    async def _used(self, session: rec.SessionRow | None, jobs: Sequence[rec.JobRow]) -> dict[str, Any]:
+        find, now = self._house.records.find, self._house.clock.now()
+        began = session.started_at if session else None
+        asked = len(await find(rec.AskRow, session=session.id)) if session else 0
+        attention = self._house.loaded.settings.notices.daily_budget
+        return {
+            "gauges": gauges(session, jobs, now, asks=asked, attention=attention) if session and began else (),
+            "fuel": fuel_shown(await find(rec.FuelRow), now),
             "began": began,
         }
+
+    async def _jobs(self, rows: Sequence[rec.JobRow]) -> tuple[JobShown, ...]:
+        projects = {row.id: row for row in await self._house.records.find(rec.ProjectRow)} if rows else {}
+        last = {job: entry for job, entry in self._course.last.items() if job in {row.id for row in rows}}
+        names = await self._names.of(last.values())
+        said = {job: last_line(entry.event, names) for job, entry in last.items()}
+        return jobs_shown(rows, projects, self._house.clock.now(), await lines_of(self._house, rows), said)
+
+    async def _jobs_of(self, entries: Sequence[Entry]) -> tuple[JobShown, ...]:
+        """Show the jobs on the page that these entries are about."""
+        ids = {str(getattr(entry.event, "job", "")) for entry in entries} | await self._asked_about(entries)
+        found = await self._house.records.find(rec.JobRow, id=tuple(sorted(ids - {""}))) if ids - {""} else ()
+        session = await self._session() if found else None
+        beside = {job.id for job in await self._commanded(session)} if found else set()
+        return await self._jobs([job for job in found if job.id in beside or (session and job.session == session.id)])
+
+    async def _asked_about(self, entries: Sequence[Entry]) -> set[str]:
+        settled = {
+            one.event.ask
+            for one in entries
+            if isinstance(one.event, AskOpened | AskAnswered | AskExpired | AskWithdrawn)
+        }
+        asks = await self._house.records.find(rec.AskRow, id=tuple(sorted(settled))) if settled else ()
+        return {ask.subject for ask in asks}
 
     async def _commanded(self, shown: rec.SessionRow | None) -> tuple[rec.JobRow, ...]:
         """Fetch the running jobs of commands beside the night."""
@@ -144,16 +183,13 @@ class Painter:
         missing = tuple(ask.subject for ask in asks if ask.subject and ask.subject not in known)
         return {row.id: row for row in await self._house.records.find(rec.JobRow, id=missing)} if missing else {}
 
-    async def _said(self, session: rec.SessionRow | None) -> dict[str, str]:
+    async def _said(self, session: rec.SessionRow | None, wanted: frozenset[str]) -> dict[str, str]:
         """The result of an ended night, or the authority of a running one."""
-        if session is None:
+        if session is None or "banner" not in wanted:
             return {}
         if session.state is SessionState.AUTONOMOUS:
-            find = self._house.records.find
-            runs, jobs = await find(rec.RunRow, session=session.id), await find(rec.JobRow, session=session.id)
-            counted = tally(session.works(), jobs, await find(rec.PastAct, session=session.id))
-            authority = {"authority": runs[-1].contract.authority_policy.start_level.value} if runs else {}
-            return {"progress": progress(counted)} | authority
+            runs = await self._house.records.find(rec.RunRow, session=session.id)
+            return {"authority": runs[-1].contract.authority_policy.start_level.value} if runs else {}
         reports = await self._house.records.find(rec.ReportRow, session=session.id)
         return {"headline": reports[-1].brief.headline} if reports else {}
 
@@ -161,35 +197,49 @@ class Painter:
         if session is None or session.started_at is None:
             return Markup()
         end = session.debrief_at or session.ended_at or self._house.clock.now()
-        return timeline_svg(night_picture(self._course, session.started_at, max(end, session.started_at)))
+        return timeline_svg(night_picture(self._course.pictured, session.started_at, max(end, session.started_at)))
+
+
+def _row(job: JobShown) -> str:
+    return fragment("_job_row.html", job=job)
 
 
 def changed(entries: Iterable[Entry]) -> frozenset[str]:
-    """Return which parts of the page such entries may have changed."""
+    """Return which parts of the page such entries may have changed; a job's own row is not one of them."""
     found: set[str] = set()
     for entry in entries:
         kind = entry.event.kind
         group = kind.partition(".")[0]
         if group in {"session", "orders", "report", "review"}:
             return frozenset(REGIONS)
-        found |= TOUCHES.get(group, frozenset())
-        if kind in PICTURED:
+        found |= TOUCHES.get(kind, TOUCHES.get(group, frozenset()))
+        if kind in PICTURED and not _goes_on(entry.event):
             found.add("timeline")
     return frozenset(found)
 
 
+def _goes_on(event: Event) -> bool:
+    """A job that goes on with its next stage leaves the picture as it is; each has a dozen of them."""
+    return isinstance(event, JobClaimed) and event.epoch > 1 and event.stage is not Stage.PLAN
+
+
 TOUCHES: Final[dict[str, frozenset[str]]] = {
     "round": frozenset({"banner", "gauges"}),
-    "act": frozenset({"gauges"}),
-    "ask": frozenset({"asks", "gauges", "jobs"}),
-    "job": frozenset({"banner", "jobs", "asks"}),
+    "council": frozenset({"council"}),
+    "checkin": frozenset({"checkin"}),
+    "act": frozenset({"gauges", "counts", "council"}),
+    "ask": frozenset({"asks", "gauges", "counts"}),
+    "job": frozenset({"counts"}),
+    "job.created": frozenset({"counts", "jobs"}),
+    "job.planned": frozenset({"counts", "asks"}),
+    "job.ended": frozenset({"counts", "jobs"}),
+    "plan": frozenset({"counts", "asks"}),
     "run": frozenset({"banner"}),
     "level": frozenset({"banner"}),
-    "model": frozenset({"gauges", "jobs"}),
-    "agent": frozenset({"jobs"}),
+    "model": frozenset({"gauges"}),
     "fuel": frozenset({"gauges"}),
-    "pull_request": frozenset({"jobs"}),
     "message": frozenset({"banner", "controls"}),
     "notice": frozenset({"notices"}),
     "push": frozenset({"notices"}),
 }
+"""By kind, and for all other kinds of a group by the group."""
