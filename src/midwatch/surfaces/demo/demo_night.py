@@ -17,6 +17,7 @@ from midwatch.journal.events.jobs import JobClaimed
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import ActJudged, AskOpened
 from midwatch.morning import review
+from midwatch.settings.zone import local_time
 from midwatch.surfaces.demo.sample import CHECK, FILES
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.terms.acts import WAITING
@@ -141,7 +142,8 @@ class DemoNight:
                 self._say("now", "the plan waits for you, or for its deadline")
             waits = isinstance(entry.event, ActJudged) and entry.event.proposal.kind in WAITING
             if entry.event.kind in TOLD and not waits:
-                self._say("entry", f"{entry.at:%H:%M}  {describe(entry.event, await names.of([entry]))}")
+                at = local_time(house.loaded.settings, entry.at)
+                self._say("entry", f"{at:%H:%M}  {describe(entry.event, await names.of([entry]))}")
             if isinstance(entry.event, ReportWritten):
                 return entry.event.session
         raise Broken("The night ended without a brief.")

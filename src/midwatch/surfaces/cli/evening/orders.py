@@ -9,7 +9,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, moment, show_json, wanted
 from midwatch.terms.money import dollars, micros
 from midwatch.views.text.plain import counted
 
@@ -79,7 +79,7 @@ def show_sheet(session: dict[str, Any]) -> None:
         f"{limits['rounds']} rounds"
     )
     if orders["until"]:
-        typer.echo(f"  until: {orders['until']}")
+        typer.echo(f"  until: {moment(orders['until'])}")
     outside = ", ".join(permissions["external"]) or "nothing"
     line(f"{', '.join(permissions['tools']) or 'nothing'}; outside: {outside}", first="  may: ")
     if orders["do_not_touch"]:
