@@ -22,7 +22,7 @@ from midwatch.surfaces.demo.sample import CHECK, FILES
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.terms.acts import WAITING
 from midwatch.terms.jobs import Stage
-from midwatch.terms.orders import Limits, OrderedWork, Orders
+from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Horizon
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
 from midwatch.terms.report import Given, Review, ReviewOutcome
@@ -125,6 +125,7 @@ class DemoNight:
             success_criteria=("The tests stay green",),
             work=(OrderedWork(project="sample-shop", title="Tidy up the shop"),),
             limits=Limits(usd=0, minutes=480, rounds=50),
+            permissions=Permissions(silence_approves=True),
             do_not_touch=("data/**",),
         )
         await sign_orders.draft(evening, orders, by="you", source="demo")
