@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.journal.events import Event
-from midwatch.terms.orders import Limits, OrderedWork, Orders
+from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.records import JobRow
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.sandbox.isolation import found
@@ -46,7 +46,15 @@ class AgentNight:
     async def order(self, **limits: Any) -> None:
         work = OrderedWork(project="sample", title="Say good evening", agent=self.agent)
         given = Limits(**limits) if limits else Limits()
-        await self.house.begin(Orders(level=Level.CAUTIOUS, goals=("Be polite",), work=(work,), limits=given))
+        await self.house.begin(
+            Orders(
+                level=Level.CAUTIOUS,
+                goals=("Be polite",),
+                work=(work,),
+                limits=given,
+                permissions=Permissions(silence_approves=True),
+            )
+        )
 
     async def job(self) -> JobRow:
         return (await self.house.house.records.find(JobRow))[-1]

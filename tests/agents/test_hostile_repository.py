@@ -15,7 +15,7 @@ from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.jobs import JobState
-from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.orders import OrderedWork, Orders, Permissions
 from midwatch.terms.records import AskRow, ConnectionRow, JobRow
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.sandbox.isolation import found
@@ -119,7 +119,15 @@ class Night:
         """Let it pass; whatever a person is asked about a call is answered in the same way."""
         await self.house.project(self.source)
         work = OrderedWork(project="sample", title="Say good evening", agent=agent, paths=("sample/**",))
-        await self.house.begin(Orders(level=Level.CAUTIOUS, goals=("Be polite",), notes=WORDS, work=(work,)))
+        await self.house.begin(
+            Orders(
+                level=Level.CAUTIOUS,
+                goals=("Be polite",),
+                notes=WORDS,
+                work=(work,),
+                permissions=Permissions(silence_approves=True),
+            )
+        )
         async with asyncio.TaskGroup() as group:
             person = group.create_task(self._person(answer))
             await self.house.to_the_brief()

@@ -8,7 +8,7 @@ from pathlib import Path
 from midwatch.errors import Broken
 from midwatch.ports.agent import Task
 from midwatch.terms.jobs import Commit, Done, Plan
-from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.orders import OrderedWork, Orders, Permissions
 from midwatch.terms.records import JobRow, PullRequestRow, ReportRow
 from midwatch.terms.trust import Level
 from tests.nights.house import a_house, sample_repository
@@ -131,7 +131,14 @@ async def play(case: Case, folder: Path) -> Outcome:
     async with a_house(folder / "home", agents={"housekeeper": ScriptedAgent(case)}) as house:
         await house.project(source, name="shop", checks=case.project_checks)
         work = OrderedWork(project="shop", title="Make the shop right", checks=case.checks, paths=case.paths)
-        await house.begin(Orders(level=Level.CAUTIOUS, goals=("A shop that is right",), work=(work,)))
+        await house.begin(
+            Orders(
+                level=Level.CAUTIOUS,
+                goals=("A shop that is right",),
+                work=(work,),
+                permissions=Permissions(silence_approves=True),
+            )
+        )
         await house.to_the_brief()
         await all_is_well(house)
         records = house.house.records

@@ -23,7 +23,7 @@ from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow
 from midwatch.terms.trust import Isolation, Level
 from tests.conftest import missing
 from tests.nights.house import CHECK, FAULTS, TestHouse, a_house, orders, sample_repository
-from tests.nights.scripted import ScriptedAgent
+from tests.nights.scripted import Edit, ScriptedAgent, write
 from tests.nights.test_behind_walls import LATER, killed
 from tests.nights.test_first_night import all_is_well
 from tests.patience import PATIENCE
@@ -51,6 +51,9 @@ class Caller(ScriptedAgent):
         self.stays = stays
         self.told: list[Decision] = []
         self.has_all = asyncio.Event()
+
+    def edits(self, edit: Edit) -> None:
+        self._edit = edit
 
     async def execute(self, assignment: Task, plan: Plan) -> Done:
         inside = str(assignment.room.inside)
@@ -185,6 +188,25 @@ async def test_a_list_for_the_work_or_the_project_narrows_what_runs(tmp_path: Pa
         await settlement.answer(house.house.night, ask.id, "no", by="ann")
         await night
         assert [one.allowed for one in agent.told] == [True, False]
+
+
+async def test_a_yes_to_a_file_of_other_work_reaches_the_delivery(tmp_path: Path, source: Path) -> None:
+    agent = Caller(("Write", {"file_path": "/ws/README.md", "content": "# New\n"}))
+    agent.edits(write("README.md", "# New\n"))
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
+        await house.project(source)
+        mine = OrderedWork(project="sample", title="Look at it", paths=("sample/**",))
+        other = OrderedWork(project="sample", title="Write about it", paths=("*.md",))
+        await house.begin(orders(work=(mine, other)))
+        night = asyncio.create_task(house.pass_time(minutes=40))
+        (ask,) = await opened(house)
+        assert "README.md" in ask.question
+        await settlement.answer(house.house.night, ask.id, "yes", by="ann")
+        await night
+        (job, *_) = await house.house.records.find(JobRow)
+        assert job.state is JobState.DONE, job.why
+        assert [file.path for file in job.change.files] == ["README.md"] if job.change else False
+        await all_is_well(house)
 
 
 async def test_a_call_that_waits_stops_no_other_work(tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from midwatch.night.commands import steering
 from midwatch.night.jobs.job_limits import taint_of
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.orders import OrderedWork
 from midwatch.terms.records import AskRow, JobRow, PlanRow, PullRequestRow, StepRow
 from tests.journal.samples import sample
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
-from tests.nights.scripted import PlanningAgent, write
+from tests.nights.scripted import Edit, PlanningAgent, write
 from tests.nights.test_first_night import all_is_well
 
 GREET, OTHER = ("sample/greet.py",), ("sample/other.py",)
@@ -79,6 +80,58 @@ async def test_an_agent_that_leaves_the_orders_again_waits_for_a_person(tmp_path
         (ask,) = await house.house.records.find(AskRow)
         assert (ask.silence, ask.recommendation, ask.due_at) == (Silence.WAITS, "reject", None)
         assert "outside your orders" in ask.question
+
+
+def _edits(*names: str) -> Edit:
+    def edit(tree: Path) -> None:
+        for name in names:
+            (tree / name).write_text("# Changed\n")
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("changed", "by", "ended"),
+    [
+        (("README.md",), "ann", JobState.DONE),
+        (("README.md", "check.py"), "ann", JobState.FAILED),
+        (("README.md", "docs.md"), "ann", JobState.FAILED),
+    ],
+)
+async def test_a_yes_to_a_file_outside_the_paths_lets_exactly_this_file_through(
+    tmp_path: Path, changed: tuple[str, ...], by: str, ended: JobState
+) -> None:
+    """The yes is for the file that the plan names: not for others, not for a pattern, not for what is protected."""
+    planned = ("sample/greet.py", "README.md", "docs*", "secrets/key.py")
+    agent = PlanningAgent(_edits(*changed), planned)
+    work = (OrderedWork(project="sample", title="Tidy up", paths=("sample/**",)),)
+    async for house in begun(tmp_path, agent, work=work, do_not_touch=("secrets/**",)):
+        (ask,) = await house.house.records.find(AskRow)
+        assert "Your approval allows exactly README.md; everything else outside is refused." in ask.question
+        await settlement.answer(house.house.night, "1", "approve", by=by)
+        await house.to_the_brief()
+        job = (await house.house.records.find(JobRow))[0]
+        assert job.state is ended, job.why
+        assert not job.why.count("README.md")
+        if ended is JobState.FAILED:
+            assert f"{changed[1]} is outside the allowed paths" in job.why
+        await all_is_well(house)
+
+
+async def test_a_yes_to_a_plan_of_a_run_that_read_strangers_text_opens_nothing(tmp_path: Path) -> None:
+    agent = PlanningAgent(_edits("README.md"), ("sample/greet.py",), ("README.md",))
+    work = (OrderedWork(project="sample", title="Tidy up", paths=("sample/**",)),)
+    async for house in begun(tmp_path, agent, work=work):
+        (job,) = await house.house.records.find(JobRow)
+        await read_strangers_text(house, job.id)
+        await settlement.answer(house.house.night, "1", "edit", by="ann", text="the README too")
+        await house.settle()
+        ask = (await house.house.records.find(AskRow, state=AskState.OPEN))[-1]
+        assert "an approval opens nothing outside your orders" in ask.question
+        await settlement.answer(house.house.night, ask.id, "approve", by="ann")
+        await house.to_the_brief()
+        job = await house.house.records.get(JobRow, job.id)
+        assert (job.state, "README.md is outside the allowed paths" in job.why) == (JobState.FAILED, True)
 
 
 async def test_a_rejection_ends_the_job_and_its_reason_reaches_the_next_agent(tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from midwatch.journal.events.projects import LevelChanged
 from midwatch.morning import review
 from midwatch.night.commands.code_command import Commanded, command
 from midwatch.surfaces.queries.replay import every_entry
+from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.jobs import JobState
-from midwatch.terms.orders import OrderedPart, OrderedWork, Orders
-from midwatch.terms.records import JobRow, RunRow, SessionRow, StandingRow
+from midwatch.terms.orders import LINES, OrderedPart, OrderedWork, Orders
+from midwatch.terms.records import AskRow, JobRow, RunRow, SessionRow, StandingRow
 from midwatch.terms.report import FlagKind, Review
 from midwatch.terms.trust import Level
 from tests.nights.brains import TurnsBrain
@@ -135,9 +136,24 @@ async def test_each_repository_of_one_work_keeps_its_own_protected_paths(tmp_pat
             await house.project(sample_repository(tmp_path / name), name=name)
             await by_day.change_project(house.house.evening, name, by="ann", do_not_touch=protected)
         work = OrderedWork(projects=("one", "two"), title="Tidy up", parts=(OrderedPart(project="two"),))
-        await house.begin(Orders(level=Level.FULL, goals=("Tidy",), work=(work,)))
+        await house.begin(orders(level=Level.FULL, work=(work,)))
         await house.settle()
         (run,) = await house.house.records.find(RunRow)
         assert [part.do_not_touch for part in run.contract.parts] == [("secret/**",), ()]
         with pytest.raises(Misuse):
             await by_day.change_project(house.house.evening, "one", by="ann", do_not_touch=("!",))
+
+
+async def test_orders_without_permissions_or_limits_are_read_carefully(tmp_path: Path) -> None:
+    """A7: silence approves nothing that nobody wrote, and the budget is the small one."""
+    async with a_scripted_house(tmp_path / "home", agents={"housekeeper": ScriptedAgent(GOOD)}) as house:
+        await house.project(sample_repository(tmp_path / "sample"))
+        work = (OrderedWork(project="sample", title="Tidy up"),)
+        session = await house.begin(Orders(level=Level.CAUTIOUS, goals=("Tidy",), work=work))
+        assert (session.orders.limits.usd, session.orders.limits.tokens) == (5, 2_000_000)
+        assert session.orders.unsaid == LINES[1:]
+        await house.settle()
+        (ask,) = await house.house.records.find(AskRow)
+        assert (ask.silence, ask.due_at) == (Silence.WAITS, None)
+        await house.pass_time(hours=2)
+        assert (await house.house.records.get(AskRow, ask.id)).state is AskState.OPEN

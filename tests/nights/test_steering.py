@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.errors import Misuse, Refused
+from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.evening.projects import set_level
 from midwatch.morning import review
 from midwatch.night.asks import settlement
@@ -162,6 +162,31 @@ async def test_a_merge_is_a_persons_act_and_finishes_the_work_item(tmp_path: Pat
         assert git(source, "rev-parse", "main") == merged.merged_sha != before
         (item,) = await house.house.records.find(WorkRow)
         assert item.status is WorkStatus.DONE
+        assert (await house.house.records.find(PullRequestRow))[0].state == "merged"
+        await all_is_well(house)
+
+
+async def test_a_merge_is_taken_back_while_its_branch_stands_and_loses_nothing(tmp_path: Path) -> None:
+    source = sample_repository(tmp_path / "sample")
+    async with a_scripted_house(tmp_path / "home") as house:
+        await begun(house, source)
+        await house.to_the_brief()
+        night = house.house.night
+        (job,) = await house.house.records.find(JobRow)
+        before = git(source, "rev-parse", "main")
+        with pytest.raises(Unknown, match="no merged pull request"):
+            await steering.unmerge(night, job, by="ann")
+        await steering.merge(night, job, by="ann")
+        (source / "README.md").write_text("# Not committed\n")
+        opened = await steering.unmerge(night, job, by="ann")
+        assert (opened.state, opened.undo, git(source, "rev-parse", "main")) == ("open", (), before)
+        assert (source / "README.md").read_text() == "# Not committed\n"
+        assert (await house.house.records.find(WorkRow))[0].status is WorkStatus.IN_PROGRESS
+        git(source, "checkout", "-q", "README.md")
+        assert (await steering.merge(night, job, by="ann")).state == "merged"
+        git(source, "commit", "-q", "--allow-empty", "-m", "I moved on")
+        with pytest.raises(Stale, match="has moved on since the merge"):
+            await steering.unmerge(night, job, by="ann")
         assert (await house.house.records.find(PullRequestRow))[0].state == "merged"
         await all_is_well(house)
 

@@ -24,6 +24,7 @@ from tests.nights.test_first_night import all_is_well
 BOTH = """\
 level = "full"
 goals = ["One name for one thing"]
+permissions.silence_approves = true
 [[work]]
 projects = ["api", "web"]
 title = "Rename the field"

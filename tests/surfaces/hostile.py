@@ -163,6 +163,7 @@ def at_work(day: Day) -> Sequence[Event]:
         *_reached_out(ids["job"]),
         *_asked_models(ids),
         sample(jobs.JobGranted, job=ids["job"]),
+        sample(jobs.PathAllowed, job=ids["job"]),
         sample(jobs.JobWaits, until=None, **held_up),
         sample(jobs.JobWoken, **held_up),
         stumbled,

@@ -1,8 +1,9 @@
 """A window of the journal reads as in the whole: names from records, `why` from what matters, replay in pages."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import pytest_asyncio
@@ -22,7 +23,7 @@ from midwatch.views.entries.replay import rows
 from midwatch.views.entries.tags import Tag
 from midwatch.views.entries.why import why
 from tests.nights.house import a_house, orders, sample_repository
-from tests.views.learned_names import names_after
+from tests.views.learned_names import LearnedNames, names_after
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 GIVEN = Review(usefulness=4, trust=4, brevity=4)
@@ -32,7 +33,7 @@ GIVEN = Review(usefulness=4, trust=4, brevity=4)
 async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     """Two nights, reviewed and not, with a command of a person between them."""
     folder: Path = tmp_path_factory.mktemp("history")
-    async with a_house(folder / "home") as opened:
+    async with a_house(folder / "home", flags={"server.time_zone": "Asia/Tokyo"}) as opened:
         await opened.project(sample_repository(folder / "sample"))
         for title in ("Tidy up", "Tidy up again"):
             await opened.begin(orders(title))
@@ -44,13 +45,24 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
         yield opened.house
 
 
+def known_after(entries: Iterable[Entry]) -> LearnedNames:
+    """The names that a reader of all of it knows, in Tokyo."""
+    return names_after(entries).model_copy(update={"to_local": lambda at: at.astimezone(ZoneInfo("Asia/Tokyo"))})
+
+
 async def whole(house: House) -> tuple[Entry, ...]:
     return await every_entry(house)
 
 
+async def test_an_entry_is_told_on_the_persons_clock(house: House) -> None:
+    (first, *_) = [entry for entry in await whole(house) if entry.event.kind == "session.started"]
+    assert describe(first.event, await names_of(house, [first])).endswith("1 item, until 16:00 at the latest")
+    assert describe(first.event).endswith("1 item, until 07:00 UTC at the latest")
+
+
 async def test_names_from_records_are_those_a_reader_of_the_whole_would_know(house: House) -> None:
     entries = await whole(house)
-    known = names_after(entries)
+    known = known_after(entries)
     assert {"night", "run", "job", "ask", "pull request"} <= known.counts.keys()
     for entry in entries:
         names = await names_of(house, [entry])
@@ -60,7 +72,7 @@ async def test_names_from_records_are_those_a_reader_of_the_whole_would_know(hou
 
 async def test_every_entry_is_explained_as_if_all_history_had_been_read(house: House) -> None:
     entries = await whole(house)
-    names = names_after(entries)
+    names = known_after(entries)
     assert len(entries) > 100
     for entry in entries:
         _, told = await why_entry(house, entry.seq)
@@ -71,7 +83,7 @@ async def test_every_entry_is_explained_as_if_all_history_had_been_read(house: H
 
 async def test_every_recommendation_is_explained_as_if_all_history_had_been_read(house: House) -> None:
     entries = await whole(house)
-    names = names_after(entries)
+    names = known_after(entries)
     advice = [one.id for row in await house.records.find(ReportRow) for one in row.recommendations]
     assert advice
     for name in advice:
@@ -85,7 +97,7 @@ async def test_every_recommendation_is_explained_as_if_all_history_had_been_read
 async def test_pages_laid_end_to_end_are_the_whole_replay(house: House, tag: Tag | None, size: int) -> None:
     entries = await whole(house)
     tags: frozenset[Tag] = frozenset({tag}) if tag else frozenset()
-    assert await paged(house, "", tag, size) == list(rows(entries, names_after(entries), tags=tags))
+    assert await paged(house, "", tag, size) == list(rows(entries, known_after(entries), tags=tags))
 
 
 async def test_a_night_begins_where_it_was_opened_and_ends_where_it_ended(house: House) -> None:

@@ -57,7 +57,7 @@ NEVER_TOLD = {
     "project.tool_taken_back",
     *("ask.postponed", "job.boxed", "job.warned", "plan.returned", "pull_request.changed", "push.begun", "push.failed"),
     *("signal.answered", "signal.passed", "signal.seen", "signing.asked", "signing.dropped", "stack.commented"),
-    "stack.undone",
+    *("stack.undone", "pull_request.reopened"),
 }
 """Kinds no house here takes; tests/views/test_describe.py says them with hostile words."""
 PARTS = ("goals", "work", "limits", "permissions", "text", "sign", "estimate", "wont")

@@ -136,6 +136,11 @@ async def test_merging_is_done_once_and_tells_its_undo(night: KeptNight) -> None
         assert "import os" not in git(night.sample, "show", "main:sample/greet.py")
         assert (await web.post("/morning/merge/1", headers={"HX-Request": "true"})).status_code == 404
         assert "is merged into" in (await web.get("/morning")).text
+        back = await web.post("/morning/unmerge/1", headers={"HX-Request": "true"})
+        assert "Pull request 1 is open" in back.text
+        assert "import os" in git(night.sample, "show", "main:sample/greet.py")
+        assert "Merge into main" in (await web.get("/morning")).text
+        assert (await web.post("/morning/unmerge/1", headers={"HX-Request": "true"})).status_code == 404
 
 
 async def test_a_review_is_recorded_whole_and_shows_what_it_changed(night: KeptNight) -> None:

@@ -60,7 +60,15 @@ async def test_the_panel_names_the_order_and_every_conflict_and_merging_changes_
             (row,) = await house.house.records.find(StackRow)
             assert git(source, "rev-parse", "main") == row.tip
             assert {one.outcome for one in await house.house.records.find(OutcomeRow)} == {"accepted"}
+            assert (await client.post("/morning/unmerge/1")).status_code == 403
+            assert "/morning/unmerge/1" not in (await client.get("/morning")).text
             assert "Merge all 2 into main" in (await client.post("/morning/stack/1/undo")).text
+            alone = (await client.post("/morning/merge/1")).text
+            assert 'hx-target="#stack-1"' in alone
+            for text in (alone, (await client.get("/morning")).text):
+                assert "Pull request 1 was merged since the stack was made." in text
+                assert "Merge all 2 into main" not in text
+            assert "Merge all 2 into main" in (await client.post("/morning/unmerge/1")).text
             again = await client.post("/morning/stack/1/check")
             assert 'hx-trigger="load delay:1s"' in again.text
             await house.settle()

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,9 @@ async def test_from_an_empty_house_to_a_started_night(tmp_path: Path) -> None:
     repository = sample_repository(tmp_path / "shop")
     async with browsing(tmp_path) as browser:
         await browser.post("/tonight/projects", path=str(repository), purpose="A shop", checks="python3 check.py")
-        await browser.post("/tonight/begin", goals="Keep it tidy\n\nStay green", level="cautious")
+        goals = "Keep it tidy\n\nStay green"
+        await browser.post("/tonight/begin", goals=goals, level="cautious", silence_approves="yes")
+        assert (await browser.draft()).permissions.silence_approves
         await browser.post("/tonight/projects/shop/work", title="Tidy up")
         await browser.post("/tonight/work/1/take")
         text = await browser.get()
@@ -242,6 +245,13 @@ async def test_text_with_a_mistake_names_its_line_and_changes_nothing(tmp_path: 
         assert await browser.draft() == before
         await browser.post("/tonight/orders/text", toml='goals = ["x"]\nlevel = "moderate"\n')
         assert (await browser.draft()).level is Level.MODERATE
+        sheet = unescape(await browser.get())
+        assert "Silence approves nothing: a plan waits for your yes" in sheet
+        assert sheet.count("(default)") == 8  # all but the level
+        assert "$5 <span" in sheet
+        await browser.post("/tonight/orders/limits", minutes="90", usd="7", tokens="1000", rounds="")
+        assert [one for one in (await browser.draft()).unsaid if one.startswith("limits")] == ["limits.rounds"]
+        assert (await browser.draft()).limits.rounds == 500
 
 
 async def test_the_example_is_about_a_project_that_exists_and_can_be_saved(tmp_path: Path) -> None:

@@ -14,15 +14,20 @@ from midwatch.rules.people.asks import approved_at_once, what_silence_means
 from midwatch.terms.acts import LEVEL_MEANS, MATRIX, ActKind
 from midwatch.terms.asks import AskKind
 from midwatch.terms.money import dollars, micros
-from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
+from midwatch.terms.orders import LINES, Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Flag
 from midwatch.terms.trust import GateOutcome, Isolation, Level
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.orders_text import orders_text
 from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span, tonight_only
+from midwatch.views.pages.sheet_changes import sheet_changes
 from midwatch.views.pages.tonight import DOING, silence_on_plans, will_not, worth_knowing
 
-ORDERS = Orders(goals=("Tidy",), work=(OrderedWork(project="shop", title="Tidy up"),))
+ORDERS = Orders(
+    goals=("Tidy",),
+    work=(OrderedWork(project="shop", title="Tidy up"),),
+    permissions=Permissions(silence_approves=True),
+)
 
 
 def facts(orders: Orders = ORDERS, **more: Any) -> SheetFacts:
@@ -256,6 +261,13 @@ orders_given = st.builds(
 @given(orders_given)
 def test_orders_written_as_text_are_read_back_the_same(orders: Orders) -> None:
     assert read_orders(orders_text(orders)) == orders
+
+
+@given(orders_given, st.sets(st.sampled_from(LINES)).map(lambda some: tuple(one for one in LINES if one in some)))
+def test_a_line_that_no_person_wrote_stays_a_default_in_the_text(orders: Orders, unsaid: tuple[str, ...]) -> None:
+    again = read_orders(orders_text(orders.model_copy(update={"unsaid": unsaid})))
+    assert again.left_unsaid() == unsaid
+    assert sheet_changes(orders, orders.model_copy(update={"unsaid": unsaid})) or not unsaid
 
 
 def test_a_level_is_for_one_night_and_more_than_was_earned_counts_as_forced() -> None:

@@ -50,7 +50,7 @@ rounds = 100
 tools = ["repo_read", "repo_write_pr"]
 domains = []
 external = ["pull_request"]
-silence_approves = true       # a plan without an answer by its deadline counts as approved
+silence_approves = true       # a plan without an answer by its deadline counts as approved; without this line it waits
 """
 
 
@@ -62,6 +62,11 @@ def read_orders(text: str, *, name: str = "orders.toml") -> Orders:
         raise Misuse(
             f"{name} is not valid TOML: {_no_code(str(error))}.", hint="Compare: midwatch brief --example"
         ) from error
+    if "unsaid" in data:
+        raise Misuse(
+            f"{name}, line {_line_of(text, ('unsaid',))}: there is no such key 'unsaid'.",
+            hint="Compare: midwatch brief --example",
+        )
     try:
         orders = Orders.model_validate(data)
     except ValidationError as error:

@@ -15,7 +15,7 @@ from midwatch.journal.events.preflight import SigningDropped
 from midwatch.journal.events.projects import LevelChanged, WorkAdded
 from midwatch.ports.journal import Records
 from midwatch.rules.paths import require_patterns
-from midwatch.settings import session_limits
+from midwatch.settings import careful_limits, session_limits
 from midwatch.settings.zone import local_time
 from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
@@ -41,7 +41,7 @@ async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") 
     """Open a briefing with these orders, or replace the open draft."""
     await _check(evening, orders)
     await _refuse_past(evening, orders)
-    orders = _limited(evening, orders)
+    orders = _filled(evening, orders)
     open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
     if open_drafts and not open_drafts[-1].signed_by:
         changed = ev.OrdersChanged(session=open_drafts[-1].id, orders=orders)
@@ -228,11 +228,15 @@ async def _refuse_past(evening: Evening, orders: Orders) -> None:
         raise Misuse("The orders end in the past.", hint="Set `until` to a later time, or leave it out.")
 
 
-def _limited(evening: Evening, orders: Orders) -> Orders:
-    """Keep the limits the orders name, lower or higher; fill in the others from the settings before signing."""
+def _filled(evening: Evening, orders: Orders) -> Orders:
+    """Keep what the orders say, lower or higher, fill in the rest before signing, and remember which lines those are.
+
+    Limits that are not named are the usual ones; orders without any limit get a small budget.
+    """
+    settings, unsaid = evening.loaded().settings, orders.left_unsaid()
     named = {name: getattr(orders.limits, name) for name in orders.limits.model_fields_set}
-    limits = session_limits(evening.loaded().settings).model_copy(update=named)
-    return orders.model_copy(update={"limits": limits})
+    rest = session_limits(settings) if "limits" in orders.model_fields_set else careful_limits(settings)
+    return orders.model_copy(update={"limits": rest.model_copy(update=named), "unsaid": unsaid})
 
 
 async def _refuse_one_too_many(evening: Evening, _orders: Orders) -> None:

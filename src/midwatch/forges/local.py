@@ -92,6 +92,18 @@ class LocalForge:
             await self._swap(source, into, old=old, new=new)
         return Merged(sha=new, undo=_undo(source, checkout, into, old=old, new=new))
 
+    async def unmerge(self, place: PullRequestPlace, sha: str) -> str:
+        """Move the branch back to where it was before a merge, if that is still its newest commit."""
+        source, new = Path(place.source), commit_id(sha)
+        parents = (await self._git.text(source, "show", "--no-patch", "--format=%P", new)).split()
+        if len(parents) != 2 or parents[1] != place.head:
+            raise Refused(f"{sha[:12]} is not the merge of {place.branch}.", hint="Take it back with git yourself.")
+        old = parents[0]
+        await self.take_back(
+            BranchAdvance(project=place.project, source=place.source, into=place.into, stack="", old=old, new=new)
+        )
+        return old
+
     async def advance(self, asked: BranchAdvance) -> Merged:
         """Fast-forward a branch to a stack's last commit, all of it or nothing; a second time changes nothing."""
         source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
@@ -114,14 +126,14 @@ class LocalForge:
         return Merged(sha=new, undo=undo)
 
     async def take_back(self, asked: BranchAdvance) -> None:
-        """Move a branch back to where it was before a stack, if nothing was added since."""
+        """Move a branch back to where it was before a merge, if nothing was added since; uncommitted work stays."""
         source, into, old, new = _local(asked), asked.into, commit_id(asked.old), commit_id(asked.new)
         now = await resolve(self._git, source, f"refs/heads/{into}")
         if now == old:
             return
         if now != new:
             raise Stale(
-                f"{into} has moved on since the stack was merged.",
+                f"{into} has moved on since the merge.",
                 hint=f"Take single merges back with `git -C {quoted(source)} revert -m 1 COMMIT`.",
             )
         checkout = await self._checkout_of(source, into)

@@ -14,7 +14,7 @@ from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
 from midwatch.terms.trust import GateOutcome, Reason, Verdict
-from midwatch.views.pages.stack import comment, headline, not_accepted, offered
+from midwatch.views.pages.stack import comment, headline, no_longer_open, not_accepted, offered
 
 LOCAL = "local"
 CHECK_AGAIN = "Check again which branches go together: midwatch stack check --project {project}"
@@ -44,8 +44,8 @@ async def take(morning: Morning, name: str, *, by: str) -> StackRow:
     if not offered(row):
         raise Refused(f"Stack {row.number} cannot be merged: {headline(row)} {row.why}".strip(), hint=again)
     pulls = await _pulls(morning, row)
-    if settled := [pull for pull in pulls if pull.state != "open"]:
-        raise Stale(f"Pull request {settled[0].number} is {settled[0].state} since the stack was made.", hint=again)
+    if settled := no_longer_open(row, {pull.id: pull for pull in pulls}):
+        raise Stale(" ".join(settled), hint=again)
     if held := not_accepted(row, await verdicts_on(morning.records, pulls)):
         raise Refused(f"Stack {row.number} cannot be merged: {' '.join(held)}", hint="Give your verdicts first.")
     if pulls[0].forge != LOCAL:

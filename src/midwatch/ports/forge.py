@@ -45,6 +45,10 @@ class Forge(Protocol):
         """Merge, when a person asks for it."""
         ...
 
+    async def unmerge(self, place: PullRequestPlace, sha: str) -> str:
+        """Take a merge made here back, if nothing was added since; return where the branch is again."""
+        ...
+
     async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
         """Try what a delivery will need, without leaving a trace; return one line for each, with its fix."""
         ...

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from midwatch.settings.derived import (
+        careful_limits,
         contract_constraints,
         digest_time,
         gate_limits,
@@ -29,6 +30,7 @@ __all__ = [
     "SettingKey",
     "SettingRow",
     "Settings",
+    "careful_limits",
     "check_changes",
     "contract_constraints",
     "data_folder",

@@ -40,7 +40,7 @@ def gate_limits(settings: Settings) -> GateLimits:
 
 
 def session_limits(settings: Settings) -> Limits:
-    """Give the ceilings of a session whose orders name none."""
+    """Give the usual ceilings of a session, for those that its orders do not name."""
     limits = settings.limits
     return Limits(
         usd=limits.session_usd,
@@ -48,6 +48,13 @@ def session_limits(settings: Settings) -> Limits:
         minutes=limits.session_minutes,
         rounds=limits.session_rounds,
     )
+
+
+def careful_limits(settings: Settings) -> Limits:
+    """Give the ceilings of a session whose orders have no limits at all: a small budget, and the usual time."""
+    usual, own = session_limits(settings), settings.limits
+    small = {"usd": min(usual.usd, own.unstated_usd), "tokens": min(usual.tokens, own.unstated_tokens)}
+    return usual.model_copy(update=small)
 
 
 def contract_constraints(settings: Settings) -> Constraints:

@@ -121,6 +121,10 @@ class LimitsSettings(SettingsSection):
     """Maximum number of requests to models per session."""
     session_rounds: Many = 500
     """Maximum number of rounds per session."""
+    unstated_usd: Usd = 5
+    """Maximum spending of a session whose orders have no limits at all, in dollars."""
+    unstated_tokens: Tokens = 2_000_000
+    """Maximum number of tokens of a session whose orders have no limits at all."""
     alert_percent: Percent = 80
     """An alert is sent at this share of any budget."""
 

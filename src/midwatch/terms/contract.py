@@ -17,6 +17,14 @@ class ToolScope(Term):
     allowed_domains: tuple[str, ...] = ()
     max_requests: int | None = None
     requires_approval: Literal["never", "pre_run_batch", "always"] = "pre_run_batch"
+    also: tuple[str, ...] = ()
+    """Single files outside the paths that a person allowed for one job; a signed contract has none."""
+
+    @model_serializer(mode="wrap")
+    def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what was not set: contracts from before the field existed keep their shape."""
+        written: dict[str, Any] = dump(self)
+        return {name: value for name, value in written.items() if name != "also" or value}
 
 
 class ToolPolicy(Term):

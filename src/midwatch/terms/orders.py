@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, time
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
@@ -103,7 +103,16 @@ class Permissions(Term):
     tools: tuple[str, ...] = ("repo_read", "repo_write_pr")
     domains: tuple[str, ...] = ()
     external: tuple[str, ...] = ("pull_request",)
-    silence_approves: bool = True
+    silence_approves: bool = False
+    """Silence is consent only where a person wrote so."""
+
+
+LINES: Final = (
+    "level",
+    *(f"limits.{name}" for name in ("usd", "tokens", "minutes", "rounds")),
+    *(f"permissions.{name}" for name in ("tools", "domains", "external", "silence_approves")),
+)
+"""The lines of a sheet that have a default."""
 
 
 class Orders(Term):
@@ -118,6 +127,21 @@ class Orders(Term):
     permissions: Permissions = Permissions()
     do_not_touch: tuple[str, ...] = ()
     until: datetime | None = None
+    unsaid: tuple[str, ...] = ()
+    """The lines that no person wrote: their defaults were filled in before signing, and the sheet says so."""
+
+    @model_serializer(mode="wrap")
+    def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out an empty list: orders signed before the field existed keep their hash."""
+        return {name: value for name, value in dump(self).items() if name != "unsaid" or value}
+
+    def left_unsaid(self) -> tuple[str, ...]:
+        """Name the lines that have a default and that no person wrote."""
+        said = {name for name in self.model_fields_set if name == "level"}
+        said |= {f"limits.{name}" for name in self.limits.model_fields_set if "limits" in self.model_fields_set}
+        permitted = self.permissions.model_fields_set if "permissions" in self.model_fields_set else ()
+        said |= {f"permissions.{name}" for name in permitted}
+        return tuple(one for one in LINES if one not in said or one in self.unsaid)
 
     def pieces(self) -> tuple[OrderedWork, ...]:
         """Split the work by project, in the order of the night's items."""

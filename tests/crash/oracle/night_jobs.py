@@ -24,11 +24,13 @@ from midwatch.journal.events.jobs import (
     JobVerified,
     JobWoken,
     MissionCreated,
+    PathAllowed,
     PlanReturned,
     PullRequestChanged,
     PullRequestClosed,
     PullRequestMerged,
     PullRequestOpened,
+    PullRequestReopened,
     PullRequestReworded,
     RunFinished,
     RunStarted,
@@ -91,7 +93,7 @@ def _taken_up(view: NightView, event: MissionCreated | JobClaimed) -> NightView:
 
 def _held_up(view: NightView, event: Holding) -> NightView:
     job = _of(view, event.job)
-    if job is None or isinstance(event, JobGranted):
+    if job is None or isinstance(event, JobGranted | PathAllowed):
         return view
     if isinstance(event, JobStumbled):
         return _job(view, job.id, stumbles=job.stumbles + 1)
@@ -164,11 +166,11 @@ def _closing(view: NightView, event: Closing) -> NightView:
             after = _job(view, job, state=JobState(event.state), why=why)
         case PullRequestOpened():
             after = _opened(view, event) if _of(view, event.job) else view
-        case PullRequestReworded():
-            after = view
         case PullRequestMerged(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="merged"))
-        case PullRequestChanged():
+        case PullRequestReopened(pull_request=name):
+            after = altered(view, pull_requests=changed(view.pull_requests, name, state="open"))
+        case PullRequestChanged() | PullRequestReworded():
             after = view
         case PullRequestClosed(pull_request=name):
             after = altered(view, pull_requests=changed(view.pull_requests, name, state="closed"))

@@ -132,6 +132,10 @@ class GitHubForge:
         merged = commit_in(answer.body, "sha")
         return Merged(sha=merged, undo=_undo(merged, into))
 
+    async def unmerge(self, place: PullRequestPlace, sha: str) -> str:
+        """A forge keeps its merges: a revert is a change of its own, which people review there."""
+        raise Refused(f"{self.name} keeps merge {sha[:12]}.", hint=f"Revert it there, on {place.into}.")
+
     async def rehearse(self, source: Path | str, project: str) -> tuple[Rehearsed, ...]:
         return await rehearse(self.client, self.pusher, str(source), project)
 

@@ -116,6 +116,16 @@ class JobApproved(Happening):
     plan_hash: str
 
 
+class PathAllowed(Happening):
+    """A person said yes to one file outside the work's own paths, in a plan or in a tool call of this job."""
+
+    kind: Literal["job.path_allowed"] = "job.path_allowed"
+    job: str
+    path: str
+    by: str
+    ask: str
+
+
 class JobExecuted(JobHappening):
     """The agent reported it is done. The work is in the checkout of `work_epoch`, or of `epoch` where that is 0."""
 
@@ -294,6 +304,16 @@ class PullRequestMerged(Happening):
     undo: tuple[str, ...] = ()
 
 
+class PullRequestReopened(Happening):
+    """A person took a merge back; the pull request is open again."""
+
+    kind: Literal["pull_request.reopened"] = "pull_request.reopened"
+    pull_request: str
+    by: str
+    sha: str
+    """Where the branch is again."""
+
+
 class PullRequestClosed(Happening):
     """A person closed the pull request without merging."""
 
@@ -344,11 +364,13 @@ JobEvent = (
     | JobWaits
     | JobWoken
     | JobGranted
+    | PathAllowed
     | JobStopRequested
     | JobEnded
     | PullRequestOpened
     | PullRequestReworded
     | PullRequestMerged
+    | PullRequestReopened
     | PullRequestClosed
     | PullRequestChanged
 )

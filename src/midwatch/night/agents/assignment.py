@@ -10,7 +10,7 @@ from midwatch.night.agents.final_output import last_head
 from midwatch.night.agents.prompt_context import task_facts
 from midwatch.night.agents.tool_decisions import Decider
 from midwatch.night.context import Night
-from midwatch.night.jobs.job_limits import contract_of, scope_of
+from midwatch.night.jobs.job_limits import contract_of, files_allowed, scope_of
 from midwatch.night.jobs.resume import followed
 from midwatch.ports.agent import Agent, Task
 from midwatch.ports.clock import Clock
@@ -36,6 +36,8 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
     contract = await contract_of(night.records, job)
     scope_of(contract)  # refuses where nothing may be written
+    also = await files_allowed(night.journal, night.records, job) if contract.paths else ()
+    shown = contract.model_copy(update={"paths": (*contract.paths, *also)})
     settings = night.settings()
     purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
     reach = _reach(night.settings(), night.models, job, contract, purpose)
@@ -45,7 +47,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),
         commit=commit,
         purpose=purpose,
-        paths=contract.paths,
+        paths=shown.paths,
         sparse_from=settings.sandbox.sparse_min_files,
         reads_only=job.stage is Stage.PLAN,
         setup_key=job.setup_key,
@@ -62,7 +64,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
     try:
         async with asyncio.TaskGroup() as group:  # the facts are read while git makes the clone
             entering = group.create_task(night.rooms.enter(request))
-            gathering = group.create_task(task_facts(night, job, contract, commit))
+            gathering = group.create_task(task_facts(night, job, shown, commit))
     except ExceptionGroup as several:
         raise several.exceptions[0] from None
     room, facts = entering.result(), gathering.result()

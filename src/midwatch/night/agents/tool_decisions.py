@@ -5,10 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from midwatch.journal.events.crew import ToolCallDecided
-from midwatch.journal.events.jobs import JobClaimed
-from midwatch.night.asks.held_calls import Asking
+from midwatch.journal.events.jobs import JobClaimed, PathAllowed
+from midwatch.night.asks.held_calls import Asking, HeldAnswer
 from midwatch.night.context import Night
-from midwatch.night.jobs.job_limits import lists_of, ordered_paths, proof_request, scope_of, taint_of, tainted
+from midwatch.night.jobs.job_limits import (
+    files_allowed,
+    lists_of,
+    ordered_paths,
+    proof_request,
+    scope_of,
+    taint_of,
+    tainted,
+)
 from midwatch.ports.room import Room
 from midwatch.rules.tools.always_allowed import always_for
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
@@ -63,8 +71,16 @@ class Decider:
             return Decision(allowed=allowed, why=verdict.why)
         await self._record(case, verdict, "ask", verdict.first.text)
         said = await self._asking.about(question, verdict.first.text, always_for(call, facts))
+        if said.yes:
+            await self._open(verdict.opens, said)
         await self._record(case, verdict, "allow" if said.yes else "deny", said.text, by=said.by)
         return Decision(allowed=said.yes, why=said.text)
+
+    async def _open(self, files: tuple[str, ...], said: HeldAnswer) -> None:
+        """Keep the yes, so that quarantine and delivery honour it."""
+        for path in files:
+            allowed = PathAllowed(job=self._job.id, path=path, by=said.by, ask=said.ask)
+            await self._night.journal.record(allowed, actor=said.by, key=f"path:{said.ask}:{path}")
 
     async def _facts(self) -> ToolFacts:
         session = await self._night.records.get(SessionRow, self._job.session)
@@ -78,6 +94,7 @@ class Decider:
             allowed_paths=ordered_paths(session.orders, project, scope_of(self._contract)),
             root=self._root,
             work_paths=self._contract.paths,
+            opened=await files_allowed(self._night.journal, self._night.records, self._job),
             do_not_touch=constraints.do_not_touch,
             allowed_tools=lists.without_walls,
             narrowing=lists.written,

@@ -31,6 +31,7 @@ class HeldAnswer:
     yes: bool
     text: str
     by: str = ""
+    ask: str = ""
 
 
 SILENT = HeldAnswer(yes=False, text="No answer in time, so it was denied.")
@@ -115,7 +116,8 @@ class Asking:
                 return SILENT  # without its row, the ask can never be answered
             if row.state is AskState.ANSWERED:
                 yes = _agreed(row)
-                return HeldAnswer(yes=yes, text=f"{row.answered_by} said {'yes' if yes else 'no'}.", by=row.answered_by)
+                text = f"{row.answered_by} said {'yes' if yes else 'no'}."
+                return HeldAnswer(yes=yes, text=text, by=row.answered_by, ask=row.id)
             if row.state is not AskState.OPEN:
                 return SILENT if row.state is AskState.EXPIRED else STOPPED
             if stop.is_set():

@@ -11,6 +11,7 @@ from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night.asks import agent_questions
 from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import tainted
+from midwatch.night.jobs.planning import opened_by
 from midwatch.night.recovery import waits
 from midwatch.night.rounds import acts
 from midwatch.night.rounds.debrief import debrief_events
@@ -127,15 +128,16 @@ async def _settle_plan(journal: Journal, records: Records, ask: AskRow, *, agree
     if job.state.over or job.state is JobState.STOPPING:
         return  # the stop ends it
     by = ask.answered_by or "silence"
-    events: Event
+    events: tuple[Event, ...]
     if agreed:
-        events = JobApproved(job=job.id, by=by, plan_hash=ask.shown_hash)
+        approved = JobApproved(job=job.id, by=by, plan_hash=ask.shown_hash)
+        events = (*await opened_by(journal, records, ask, job), approved)
     elif ask.answer.lower() == EDIT:
-        events = PlanReturned(job=job.id, by=by, plan_hash=ask.shown_hash, wish=ask.answer_text)
+        events = (PlanReturned(job=job.id, by=by, plan_hash=ask.shown_hash, wish=ask.answer_text),)
     else:
         why = f"The plan was rejected by {by}. {ask.answer_text}".strip()
-        events = JobEnded(job=job.id, epoch=job.epoch, state="declined", why=why)
-    await _once(journal, events, key=f"settle:{ask.id}")
+        events = (JobEnded(job=job.id, epoch=job.epoch, state="declined", why=why),)
+    await _once(journal, *events, key=f"settle:{ask.id}")
 
 
 async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:

@@ -28,7 +28,7 @@ from midwatch.rules.paths import require_patterns
 from midwatch.rules.tools.tool_lists import require_tools
 from midwatch.settings import Settings, session_limits
 from midwatch.terms.acts import ActKind, Proposal, Proposer
-from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.orders import OrderedWork, Orders, Permissions
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow, StandingRow
 from midwatch.terms.term import Term
@@ -156,7 +156,9 @@ def _orders(settings: Settings, agents: Mapping[str, Agent], wanted: Commanded, 
     limits = usual.model_copy(
         update={"usd": max(usual.usd, (wanted.usd or 0) * len(wanted.projects)), "minutes": minutes}
     )
-    return Orders(level=level, goals=(sentence,), work=(work,), limits=limits)
+    # The person who types it reads what silence means.
+    permissions = Permissions(silence_approves=True)
+    return Orders(level=level, goals=(sentence,), work=(work,), limits=limits, permissions=permissions)
 
 
 def _items(

@@ -4,6 +4,7 @@ from midwatch.errors import Refused, Unknown
 from midwatch.journal.events.jobs import (
     PullRequestClosed,
     PullRequestMerged,
+    PullRequestReopened,
 )
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import AskAnswered, MessageSaid, SessionPaused, SessionResumed
@@ -21,7 +22,8 @@ from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.forges import bearer_of
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState, WorkStatus
-from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow
+from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow, StackRow
+from midwatch.terms.stack import StackState
 
 
 async def pause(journal: Journal, session: SessionRow, *, by: str, why: str) -> None:
@@ -139,6 +141,28 @@ async def merge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
         PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
         WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),
         actor=by,
-        key=f"merged:{row.id}",
+    )
+    return await night.records.get(PullRequestRow, row.id)
+
+
+async def unmerge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
+    """Take a merge back, if its branch has not moved since; the pull request is open again."""
+    merged = [row for row in await night.records.find(PullRequestRow, job=job.id) if row.state == "merged"]
+    if not merged:
+        raise Unknown(f"Job {job.number} has no merged pull request.", hint="See: midwatch pr")
+    row = merged[-1]
+    stacks = await night.records.find(StackRow, project=row.project, state=StackState.MERGED)
+    if whole := [one for one in stacks if row.id in {step.pull_request for step in one.order}]:
+        raise Refused(
+            f"Pull request {row.number} was merged with stack {whole[-1].number}.",
+            hint="Take the whole stack back: midwatch stack undo",
+        )
+    sha = await night.forges.named(row.forge).unmerge(await place_of(night.records, row), row.merged_sha)
+    next_step = f"Look at pull request {row.number}: midwatch job diff {job.number}"
+    why = f"its merge was taken back by {by}"
+    await night.journal.record(
+        PullRequestReopened(pull_request=row.id, by=by, sha=sha),
+        WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, next_step=next_step, owner="human", why=why),
+        actor=by,
     )
     return await night.records.get(PullRequestRow, row.id)

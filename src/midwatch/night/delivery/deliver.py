@@ -10,6 +10,7 @@ from midwatch.night.agents.agent_events import turns_of
 from midwatch.night.context import Night
 from midwatch.night.delivery.pull_request_text import pull_request_text, ready_text, stayed_red
 from midwatch.night.delivery.siblings import siblings, worded
+from midwatch.night.jobs.job_limits import files_allowed
 from midwatch.night.jobs.resume import followed
 from midwatch.night.notify.notice import job_notice
 from midwatch.night.rounds.world import look
@@ -17,7 +18,7 @@ from midwatch.ports.door import Effect
 from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
-from midwatch.rules.gate.contract import WRITE
+from midwatch.rules.gate.contract import WRITE, opened
 from midwatch.rules.gate.gate import judge_delivery
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.acts import ActKind, External, Proposal, Proposer
@@ -157,7 +158,11 @@ async def _may_leave(night: Night, job: JobRow) -> Verdict:
         reason=job.title,
         confidence=1.0,
     )
-    return judge_delivery(proposal, world.facts_for(proposal))
+    facts = world.facts_for(proposal)
+    if facts.contract is not None:
+        files = await files_allowed(night.journal, night.records, job)
+        facts = facts.model_copy(update={"contract": opened(facts.contract, files)})
+    return judge_delivery(proposal, facts)
 
 
 def by_person(job: JobRow) -> bool:

@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 from midwatch.errors import Refused
+from midwatch.journal.events.jobs import PathAllowed
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import JobPlace, ProofRequest
-from midwatch.rules.gate.contract import WRITE, part_of
+from midwatch.rules.gate.contract import WRITE, opened, part_of
 from midwatch.rules.tools.tool_lists import ToolLists
 from midwatch.settings import Settings
 from midwatch.terms.contract import RunContract, ToolScope
@@ -16,6 +17,24 @@ from midwatch.terms.records import JobRow, ProjectRow, RunRow
 async def contract_of(records: Records, job: JobRow) -> RunContract:
     """Return the part of the run's contract for this job's project."""
     return part_of((await records.get(RunRow, job.run)).contract, job.project)
+
+
+async def opened_contract(journal: Journal, records: Records, job: JobRow) -> RunContract:
+    """Return the contract with the files outside its paths that a person allowed for this job, or one it continues."""
+    return opened(await contract_of(records, job), await files_allowed(journal, records, job))
+
+
+async def files_allowed(journal: Journal, records: Records, job: JobRow) -> tuple[str, ...]:
+    """Return the files that a person allowed for this job, or for one it continues."""
+    same, after, files = {job.id}, 0, dict[str, None]()
+    while job.retry_of and job.retry_of not in same:
+        job = await records.get(JobRow, job.retry_of)
+        same.add(job.id)
+    while entries := await journal.entries(after=after, kinds=("job.path_allowed",)):
+        after = entries[-1].seq
+        events = [entry.event for entry in entries]
+        files |= {one.path: None for one in events if isinstance(one, PathAllowed) and one.job in same}
+    return tuple(files)
 
 
 def scope_of(contract: RunContract) -> ToolScope:

@@ -2,7 +2,7 @@
 
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
-from midwatch.journal.events.jobs import JobApproved, JobPlanned, PlanReturned
+from midwatch.journal.events.jobs import JobApproved, JobPlanned, PathAllowed, PlanReturned
 from midwatch.journal.events.session import AskOpened
 from midwatch.night.agents.assignment import assign, base_of
 from midwatch.night.context import Night
@@ -10,8 +10,8 @@ from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
 from midwatch.night.jobs.no_commits import without_commits
 from midwatch.night.notify.notice import job_notice
-from midwatch.ports.journal import Records
-from midwatch.rules.gate.contract import faults
+from midwatch.ports.journal import Journal, Records
+from midwatch.rules.gate.contract import asks_for, faults, if_approved
 from midwatch.rules.people.asks import approved_at_once, deadline_at, silence_in_words, what_silence_means
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.asks import APPROVE, EDIT, REJECT, AskDraft, AskKind, AskState, Silence
@@ -66,12 +66,15 @@ async def _was_returned(records: Records, job: JobRow) -> bool:
 
 
 async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned, wrong: tuple[str, ...]) -> Events:
-    session = await night.records.get(SessionRow, job.session)
+    session, strange = (
+        await night.records.get(SessionRow, job.session),
+        await tainted(night.journal, night.records, job),
+    )
     silence = what_silence_means(
         AskKind.APPROVE_PLAN,
         session.level,
         inside_scopes=not wrong,
-        tainted=await tainted(night.journal, night.records, job),
+        tainted=strange,
         silence_approves=contract.silence_approves,
     )
     if approved_at_once(silence, session.level):
@@ -79,12 +82,13 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         return approved, *milestones.planned(night.ids, night.settings(), job, planned.plan.summary)
     settings = night.settings()
     minutes = settings.asks.approve_plan_minutes
+    said = " ".join((*wrong, _after_approval(planned.plan, contract, strange=strange))) if wrong else ""
     draft = AskDraft(
         kind=AskKind.APPROVE_PLAN,
-        question=_question(job, planned.plan, silence, minutes, wrong),
+        question=_question(job, planned.plan, silence, minutes, said),
         options=(APPROVE, EDIT, REJECT) if night.agents[job.agent].amends else (APPROVE, REJECT),
         recommendation=REJECT if wrong else APPROVE,
-        rationale=" ".join(wrong or planned.plan.approach),
+        rationale=said or " ".join(planned.plan.approach),
         priority=7,
         deadline_minutes=minutes,
         silence=silence,
@@ -99,8 +103,23 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
     return (opened, notice) if settings.notices.on_plan_ready else (opened,)
 
 
-def _question(job: JobRow, plan: Plan, silence: Silence, minutes: float, wrong: tuple[str, ...]) -> str:
+def _after_approval(plan: Plan, contract: RunContract, *, strange: bool) -> str:
+    """Say what an approval opens; nothing in a run that read untrusted text, which may not widen what it may do."""
+    if strange:
+        return "The run read untrusted text, so an approval opens nothing outside your orders."
+    return if_approved(plan, contract)
+
+
+async def opened_by(journal: Journal, records: Records, ask: AskRow, job: JobRow) -> tuple[PathAllowed, ...]:
+    """Return what a person's approval of a plan opens outside the orders' paths; silence and a level open nothing."""
+    if job.plan is None or not ask.answered_by or await tainted(journal, records, job):
+        return ()
+    files = asks_for(job.plan, await contract_of(records, job))
+    return tuple(PathAllowed(job=job.id, path=path, by=ask.answered_by, ask=ask.id) for path in files)
+
+
+def _question(job: JobRow, plan: Plan, silence: Silence, minutes: float, outside: str) -> str:
     """Ask about a plan: name what goes outside the orders, and say what no answer means."""
     again = f", version {job.plan_version + 1}" if job.plan_version else ""
-    left = f" It goes outside your orders; those parts will be refused: {' '.join(wrong)}" if wrong else ""
+    left = f" It goes outside your orders. {outside}" if outside else ""
     return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {silence_in_words(silence, minutes)}"

@@ -12,7 +12,7 @@ from midwatch.night.agents.listener import at_work
 from midwatch.night.context import Night
 from midwatch.night.delivery.deliver import ask_for_review, by_person, deliver, tell
 from midwatch.night.jobs import interactive, milestones
-from midwatch.night.jobs.job_limits import contract_of, scope_of
+from midwatch.night.jobs.job_limits import opened_contract, scope_of
 from midwatch.night.jobs.no_commits import nothing_delivered, without_commits
 from midwatch.night.jobs.planning import plan
 from midwatch.night.jobs.resume import followed
@@ -137,7 +137,7 @@ def _workplace(job: JobRow) -> JobPlace:
 
 async def quarantine(night: Night, job: JobRow) -> Events:
     """Inspect what really arrived before it is trusted."""
-    contract, place, base = await contract_of(night.records, job), _workplace(job), base_of(job)
+    contract, place, base = await opened_contract(night.journal, night.records, job), _workplace(job), base_of(job)
     packed = job.bundle or await night.quarantine.bundle(place, base)
     change = await night.quarantine.collect(place, base, packed, scope_of(contract), contract.constraints.do_not_touch)
     diff = await night.mirrors.diff(job.project, change.base, change.head)

@@ -67,7 +67,7 @@ def may_burn(readings: Iterable[Reading], provider: str, leave: Leave | None, no
     if not binding:
         return YES
     worst = min(binding, key=lambda one: (one.remaining, one.limit))
-    until = max(_ends(one, leave) for one in binding)
+    until = max(_ends(one, leave) for one in binding).astimezone(now.tzinfo)
     return MayBurn(allowed=False, why=_why(worst, leave), limit=worst.limit, until=until)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from midwatch.rules.checks.discovery import join_checks
-from midwatch.rules.paths import inside, touches
+from midwatch.rules.paths import inside, is_clean, touches
 from midwatch.terms.contract import (
     Constraints,
     ContractPart,
@@ -139,12 +139,54 @@ def authority_of(contract: RunContract | None) -> Authority:
 MOST_NAMED = 10
 
 
+def in_scope(path: str, scope: ToolScope) -> bool:
+    """Whether the work may change a path: the orders name it by a pattern, or a person allowed exactly this file."""
+    return path in scope.also or inside(path, scope.allowed_paths)
+
+
+def opened(contract: RunContract, files: Sequence[str]) -> RunContract:
+    """Let a contract name single files that a person allowed for one job."""
+    scopes = dict(contract.constraints.tool_policy.scopes)
+    if not files or WRITE not in scopes:
+        return contract
+    scopes[WRITE] = scopes[WRITE].model_copy(update={"also": tuple(files)})
+    policy = contract.constraints.tool_policy.model_copy(update={"scopes": scopes})
+    constraints = contract.constraints.model_copy(update={"tool_policy": policy})
+    return contract.model_copy(update={"constraints": constraints})
+
+
+def is_one_file(path: str) -> bool:
+    """Whether a name can only mean one file, so that a yes to it opens nothing else."""
+    return is_clean(path) and not set(path) & set("*?")
+
+
+def asks_for(plan: Plan, contract: RunContract) -> tuple[str, ...]:
+    """Return the files outside the orders' paths that a person who approves this plan allows: those that it is shown.
+
+    What is not to be touched stays closed, and so does what is no single file.
+    """
+    scope = contract.constraints.tool_policy.scopes.get(WRITE)
+    if scope is None:
+        return ()
+    outside = [path for path in plan.files if not in_scope(path, scope)][:MOST_NAMED]
+    closed = contract.constraints.do_not_touch
+    return tuple(path for path in dict.fromkeys(outside) if is_one_file(path) and not touches(path, closed))
+
+
+def if_approved(plan: Plan, contract: RunContract) -> str:
+    """Say what an approval of a plan that leaves the orders opens, and that the rest stays closed."""
+    files = asks_for(plan, contract)
+    if not files:
+        return "An approval does not change that: it will be refused."
+    return f"Your approval allows exactly {_named(list(files))}; everything else outside is refused."
+
+
 def faults(plan: Plan, contract: RunContract) -> tuple[str, ...]:
     """Say where a plan leaves the orders, one sentence each; nothing, where it stays inside."""
     scope = contract.constraints.tool_policy.scopes.get(WRITE)
     if scope is None:
         return ("The orders allow no changes at all.",)
-    outside = [path for path in plan.files if not inside(path, scope.allowed_paths)]
+    outside = [path for path in plan.files if not in_scope(path, scope)]
     forbidden = [path for path in plan.files if touches(path, contract.constraints.do_not_touch)]
     found = []
     if outside:

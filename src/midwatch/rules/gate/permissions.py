@@ -92,12 +92,13 @@ def tool_unlisted(proposal: Proposal, facts: Facts) -> ConditionResult | None:
 
 
 def path_outside(proposal: Proposal, facts: Facts) -> ConditionResult | None:
-    """Every path must be inside the tool's scope and the work's own paths."""
+    """Every path must be inside the tool's scope and the work's own paths, or be one that a person allowed."""
     contract = facts.contract
     if contract is None:
         return None
     for path in proposal.paths:
-        if not inside(path, _scope(contract, proposal.tool).allowed_paths) or not _in_work(contract, path):
+        scope = _scope(contract, proposal.tool)
+        if path not in scope.also and not (inside(path, scope.allowed_paths) and _in_work(contract, path)):
             return refuse("gate.path_outside", path=path or "An empty path", tool=proposal.tool or "this run")
     return None
 

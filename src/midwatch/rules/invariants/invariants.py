@@ -10,7 +10,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as work
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.crew import ModelCalled
-from midwatch.journal.events.jobs import JobCreated, JobEnded, RunFinished
+from midwatch.journal.events.jobs import JobCreated, JobEnded, PullRequestReopened, RunFinished
 from midwatch.journal.events.projects import LevelChanged
 from midwatch.journal.events.stack import StackUndone
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
@@ -89,6 +89,8 @@ def _repeated(entries: Sequence[Entry], once: dict[str, str]) -> Found:
         field = once.get(entry.event.kind)
         if isinstance(entry.event, StackUndone):
             seen -= {("pull_request.merged", name) for name in entry.event.pull_requests}
+        if isinstance(entry.event, PullRequestReopened):
+            seen.discard(("pull_request.merged", entry.event.pull_request))
         if field is None:
             continue
         kind = "ask settled" if entry.event.kind.startswith("ask.") else entry.event.kind

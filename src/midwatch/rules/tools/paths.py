@@ -133,6 +133,8 @@ def is_forbidden(relative: str, facts: ToolFacts) -> bool:
 
 
 def _in_scope(relative: str, facts: ToolFacts) -> bool:
+    if relative in facts.opened:
+        return True
     work = not facts.work_paths or inside(relative, facts.work_paths)
     return work and inside(relative, facts.allowed_paths)
 

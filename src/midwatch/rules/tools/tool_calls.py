@@ -61,6 +61,7 @@ def decide(call: ToolCall, facts: ToolFacts) -> ToolVerdict:
         kind=wish.kind,
         reasons=tuple(dict.fromkeys(reasons))[:MOST_REASONS],
         taints=outcome is not ToolOutcome.DENY and _taints(wish, facts),
+        opens=tuple(dict.fromkeys(one.opens for one in found if one.opens and outcome is ToolOutcome.ASK)),
     )
 
 

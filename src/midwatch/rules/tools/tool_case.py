@@ -66,6 +66,8 @@ class ToolFacts:
     home: str = "/home/agent"
     work_paths: tuple[str, ...] = ()
     """The paths of this piece of work, inside the allowed ones; empty: all of them."""
+    opened: tuple[str, ...] = ()
+    """Single files outside them that a person allowed for this job."""
     do_not_touch: tuple[str, ...] = ()
     allowed_tools: tuple[str, ...] = ()
     """In the words of settings execution.allowed_tools, such as `Read` and `Bash(git *)`; inside strong walls it does
@@ -111,6 +113,8 @@ class PartDecision:
 
     outcome: ToolOutcome
     reason: Reason
+    opens: str = ""
+    """The file outside the work's own paths that a yes would open."""
 
 
 class ToolVerdict(Term):
@@ -121,6 +125,8 @@ class ToolVerdict(Term):
     reasons: tuple[Reason, ...]
     taints: bool = False
     """Once done, the run has read untrusted text."""
+    opens: tuple[str, ...] = ()
+    """The files outside the work's own paths that a person who says yes to it allows."""
 
     @property
     def first(self) -> Reason:

@@ -222,12 +222,15 @@ def _judge_outside(found: ResolvedPath, path: str, facts: ToolFacts) -> PartDeci
 
 def _judge_scope(relative: str, facts: ToolFacts) -> PartDecision | None:
     """Outside the orders' paths nothing is written; inside them, but outside the work's, a person is asked."""
+    if relative in facts.opened:
+        return None
     if not inside(relative, facts.allowed_paths):
         scope = ", ".join(facts.work_paths or facts.allowed_paths) or "none"
         return _deny("call.path_outside", path=named(relative), scope=named(scope))
     if facts.work_paths and not inside(relative, facts.work_paths):
         scope = named(", ".join(facts.work_paths))
-        return PartDecision(ToolOutcome.ASK, reason("call.path_outside", path=named(relative), scope=scope))
+        opens = "" if set(relative) & _GLOB else relative
+        return PartDecision(ToolOutcome.ASK, reason("call.path_outside", path=named(relative), scope=scope), opens)
     return None
 
 

@@ -5,7 +5,17 @@ import sqlalchemy as sa
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.jobs import GOING, NOT_OVER, by_epoch, timer_of
-from midwatch.store.projectors.rows import box_timer_of, change, clear_timer, failures_with, on, rested, row, set_timer
+from midwatch.store.projectors.rows import (
+    box_timer_of,
+    change,
+    clear_timer,
+    failures_with,
+    on,
+    only_written,
+    rested,
+    row,
+    set_timer,
+)
 from midwatch.store.schema.tables import jobs
 from midwatch.terms.jobs import JobState
 
@@ -62,6 +72,9 @@ def job_woken(c: sa.Connection, _: Entry, event: ev.JobWoken) -> None:
     where = {"id": event.job, "epoch": event.epoch, "stage": event.stage, "state": JobState.WAITING}
     change(c, jobs, where, state=JobState.QUEUED, attempt=event.attempt, waits_for="", wakes_at=None)
     clear_timer(c, timer_of(event.job))
+
+
+on(ev.PathAllowed)(only_written)
 
 
 @on(ev.JobGranted)

@@ -195,6 +195,13 @@ def pull_request_merged(c: sa.Connection, entry: Entry, event: ev.PullRequestMer
     )
 
 
+@on(ev.PullRequestReopened)
+def pull_request_reopened(c: sa.Connection, _: Entry, event: ev.PullRequestReopened) -> None:
+    """A person's act."""
+    where = {"id": event.pull_request, "state": "merged"}
+    change(c, pull_requests, where, state="open", merged_sha="", undo=(), closed_at=None)
+
+
 @on(ev.PullRequestClosed)
 def pull_request_closed(c: sa.Connection, entry: Entry, event: ev.PullRequestClosed) -> None:
     """A person's act."""

@@ -93,3 +93,10 @@ async def job_merge(house: TheHouse, person: Person, name: str) -> PullRequestRo
     """Merge a job's pull request; only a person may."""
     row = await house.records.get(JobRow, name)
     return await steering.merge(house.night, row, by=person)
+
+
+@router.post("/jobs/{name}/unmerge", dependencies=[Operates])
+async def job_unmerge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
+    """Take back the merge of a job's pull request, if its branch has not moved since."""
+    row = await house.records.get(JobRow, name)
+    return await steering.unmerge(house.night, row, by=person)

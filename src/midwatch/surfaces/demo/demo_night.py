@@ -17,11 +17,12 @@ from midwatch.journal.events.jobs import JobClaimed
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import ActJudged, AskOpened
 from midwatch.morning import review
+from midwatch.settings.zone import local_time
 from midwatch.surfaces.demo.sample import CHECK, FILES
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.terms.acts import WAITING
 from midwatch.terms.jobs import Stage
-from midwatch.terms.orders import Limits, OrderedWork, Orders
+from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Horizon
 from midwatch.terms.records import EvidenceRow, JobRow, PullRequestRow, RunRow
 from midwatch.terms.report import Given, Review, ReviewOutcome
@@ -124,6 +125,7 @@ class DemoNight:
             success_criteria=("The tests stay green",),
             work=(OrderedWork(project="sample-shop", title="Tidy up the shop"),),
             limits=Limits(usd=0, minutes=480, rounds=50),
+            permissions=Permissions(silence_approves=True),
             do_not_touch=("data/**",),
         )
         await sign_orders.draft(evening, orders, by="you", source="demo")
@@ -141,7 +143,8 @@ class DemoNight:
                 self._say("now", "the plan waits for you, or for its deadline")
             waits = isinstance(entry.event, ActJudged) and entry.event.proposal.kind in WAITING
             if entry.event.kind in TOLD and not waits:
-                self._say("entry", f"{entry.at:%H:%M}  {describe(entry.event, await names.of([entry]))}")
+                at = local_time(house.loaded.settings, entry.at)
+                self._say("entry", f"{at:%H:%M}  {describe(entry.event, await names.of([entry]))}")
             if isinstance(entry.event, ReportWritten):
                 return entry.event.session
         raise Broken("The night ended without a brief.")

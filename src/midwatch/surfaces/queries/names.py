@@ -1,9 +1,11 @@
 """The names of things, read from their records: for any part of the journal."""
 
 from collections.abc import Iterable
+from functools import partial
 
 from midwatch.compose.read_side import ReadSide
 from midwatch.journal.entry import Entry
+from midwatch.settings.zone import local_time
 from midwatch.terms.records import ProjectRow
 from midwatch.views.text.names import Names, named
 
@@ -16,13 +18,16 @@ class NameBook:
 
     def __init__(self, house: ReadSide) -> None:
         self._house = house
-        self._names = Names()
+        self._names = self._none()
+
+    def _none(self) -> Names:
+        return Names(to_local=partial(local_time, self._house.loaded.settings))
 
     async def of(self, entries: Iterable[Entry]) -> Names:
         """Return names for everything these entries mention."""
         history = self._house.history
         if len(self._names.things) > MOST:
-            self._names = Names()
+            self._names = self._none()
         asked = history.mentioned(entries) - self._names.things.keys() - self._names.projects.keys()
         if asked:
             found = await history.called(asked)

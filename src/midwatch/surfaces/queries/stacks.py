@@ -39,7 +39,8 @@ async def in_words(house: ReadSide, row: StackRow) -> StackShown:
     pulls = await house.records.find(PullRequestRow, id=tuple(step.pull_request for step in row.order))
     elsewhere = any(pull.forge != merge_stack.LOCAL for pull in pulls)
     said = await verdicts_on(house.records, pulls)
-    return stack_shown(row, projects[0].name if projects else row.project, said, elsewhere=elsewhere)
+    by_id = {pull.id: pull for pull in pulls}
+    return stack_shown(row, projects[0].name if projects else row.project, said, by_id, elsewhere=elsewhere)
 
 
 async def stack_answer(house: ReadSide, row: StackRow) -> StackAnswer:

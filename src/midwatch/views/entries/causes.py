@@ -72,6 +72,7 @@ _LEANS: Final[dict[str, str]] = {
     "stack.commented": "stack",
     "stack.undone": "stack",
     "pull_request.merged": "pull_request",
+    "pull_request.reopened": "pull_request",
     "pull_request.closed": "pull_request",
     "pull_request.changed": "pull_request",
 }
@@ -129,6 +130,7 @@ _SPEAKS: Final[dict[str, str]] = {
     "job.waits": "job",
     "job.woken": "job",
     "job.granted": "job",
+    "job.path_allowed": "job",
     "job.warned": "job",
     "job.boxed": "job",
     "job.stop_requested": "job",

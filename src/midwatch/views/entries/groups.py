@@ -53,7 +53,7 @@ Setting = (
 )
 """Work is started and kept running."""
 
-Holding = jobs.JobStumbled | jobs.JobWaits | jobs.JobWoken | jobs.JobGranted
+Holding = jobs.JobStumbled | jobs.JobWaits | jobs.JobWoken | jobs.JobGranted | jobs.PathAllowed
 """Work that waited, and resumes."""
 
 Making = jobs.JobPlanned | jobs.PlanReturned | jobs.JobApproved | jobs.JobExecuted | jobs.JobRepaired
@@ -62,15 +62,17 @@ Making = jobs.JobPlanned | jobs.PlanReturned | jobs.JobApproved | jobs.JobExecut
 Proving = jobs.JobBundled | jobs.JobQuarantined | jobs.JobVerified | jobs.JobDelivered
 """The verified result."""
 
-Closing = (
-    jobs.JobStopRequested
-    | jobs.JobEnded
-    | jobs.PullRequestOpened
+Pulling = (
+    jobs.PullRequestOpened
     | jobs.PullRequestReworded
     | jobs.PullRequestMerged
+    | jobs.PullRequestReopened
     | jobs.PullRequestClosed
     | jobs.PullRequestChanged
 )
+"""What happened to a pull request."""
+
+Closing = jobs.JobStopRequested | jobs.JobEnded | Pulling
 """How the work ended."""
 
 Receipts = morning.EvidenceFound | morning.ClaimMade | morning.ArtifactKept | morning.AssumptionMade

@@ -29,15 +29,15 @@ _KINDS: Final[dict[Phase, str]] = {
         notice.raised notice.sent notice.routed push.begun push.failed""",
     "job": """mission.created run.started run.finished job.created job.claimed job.mirrored job.prepared job.planned
         plan.returned job.approved job.executed job.bundled job.quarantined job.verified job.repaired job.stumbled
-        job.stop_requested job.ended job.waits job.woken job.granted job.box_opened job.warned job.boxed job.delivered
-        signal.seen signal.answered signal.passed milestone.reached
+        job.stop_requested job.ended job.waits job.woken job.granted job.path_allowed job.box_opened job.warned
+        job.boxed job.delivered signal.seen signal.answered signal.passed milestone.reached
         agent.began agent.ended agent.limited model.called tool_call.decided fuel.read
         connection.seen setup.finished process.orphaned checkout.removed
         pull_request.opened pull_request.changed pull_request.reworded tool.called tool.finished evidence.found
         claim.made artifact.kept assumption.made""",
     "ask": "ask.opened ask.answered ask.expired ask.withdrawn ask.postponed",
     "morning": """session.debriefing session.ended report.written run.scored review.submitted review.timed_out
-        assumption.settled pull_request.merged pull_request.closed
+        assumption.settled pull_request.merged pull_request.reopened pull_request.closed
         stack.begun stack.made stack.merged stack.commented stack.undone""",
 }
 PHASES: Final[dict[str, Phase]] = {kind: phase for phase, kinds in _KINDS.items() for kind in kinds.split()}
@@ -60,6 +60,7 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "job.delivered",
             "pull_request.opened",
             "pull_request.merged",
+            "pull_request.reopened",
             "stack.merged",
             "stack.undone",
             "tool.called",
@@ -81,7 +82,9 @@ _ALWAYS: Final[dict[Tag, frozenset[str]]] = {
             "ask.answered",
             "ask.expired",
             "job.approved",
+            "job.path_allowed",
             "pull_request.merged",
+            "pull_request.reopened",
             "pull_request.closed",
             "review.submitted",
             "stack.merged",

@@ -1,14 +1,16 @@
 """The review queue: each recommendation with its evidence, its checks, and what was decided for the person."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobExecuted, JobVerified
 from midwatch.journal.events.session import ActJudged, AskExpired
 from midwatch.terms import records as rec
+from midwatch.terms.forges import LOCAL
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.report import ITEM_DONE, Recommendation, ReviewOutcome, WorkTally
+from midwatch.terms.stack import StackState
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
@@ -34,9 +36,11 @@ class NightRows:
     evaluations: tuple[rec.EvaluationRow, ...] = ()
     outcomes: tuple[rec.OutcomeRow, ...] = ()
     stacks: tuple[rec.StackRow, ...] = ()
+    stacked: tuple[rec.PullRequestRow, ...] = ()
+    """The pull requests in them, which may be of an earlier night."""
     tally: WorkTally = field(default_factory=WorkTally)
     verdicts: Mapping[str, ReviewOutcome] = field(default_factory=dict)
-    """By pull request in a stack, which may be of an earlier night."""
+    """By pull request in a stack."""
 
 
 class EvidenceShown(Term):
@@ -79,6 +83,8 @@ class PullShown(Term):
     merged_sha: str
     standing: str = "open"
     """Its state, and the state of its checks on the forge."""
+    undoable: bool = False
+    """It was merged here and by itself, so that one press takes it back."""
     link: str = ""
 
 
@@ -156,7 +162,7 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         checks=checks(job.proof) if job and job.proof and about_change else (),
         proof=proof_lines(job.proof) if job and job.proof and about_change else (),
         decisions=decisions(job, rows.asks, *history) if job and about_change else (),
-        pull=_pull(pull, job.number) if pull and job else None,
+        pull=_pull(pull, job.number, rows.stacks) if pull and job else None,
         diff_blob=job.diff_blob if job and about_change else "",
         outcome=ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING,
         reason=given.reason if given else "",
@@ -175,7 +181,8 @@ def _proven(job: rec.JobRow | None) -> str:
     return f"{said[0].upper()}{said[1:]}."
 
 
-def _pull(row: rec.PullRequestRow, job: int) -> PullShown:
+def _pull(row: rec.PullRequestRow, job: int, stacks: Iterable[rec.StackRow]) -> PullShown:
+    together = {step.pull_request for one in stacks if one.state is StackState.MERGED for step in one.order}
     return PullShown(
         number=row.number,
         job=job,
@@ -185,6 +192,7 @@ def _pull(row: rec.PullRequestRow, job: int) -> PullShown:
         undo=row.undo,
         merged_sha=row.merged_sha,
         standing=standing(row),
+        undoable=row.state == "merged" and row.forge == LOCAL and bool(row.undo) and row.id not in together,
         link=row.url if row.url.startswith(("https://", "http://")) else "",
     )
 
@@ -197,9 +205,9 @@ def standing(row: rec.PullRequestRow) -> str:
     return f"{'a draft' if row.draft else 'open'}{checks}"
 
 
-def pull_of(row: rec.PullRequestRow, job: rec.JobRow) -> PullShown:
+def pull_of(row: rec.PullRequestRow, job: rec.JobRow, stacks: Iterable[rec.StackRow] = ()) -> PullShown:
     """Show a pull request by itself, as after a merge."""
-    return _pull(row, job.number)
+    return _pull(row, job.number, stacks)
 
 
 def _evidence(rows: NightRows, one: Recommendation) -> tuple[EvidenceShown, ...]:

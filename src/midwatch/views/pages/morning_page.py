@@ -207,11 +207,13 @@ def _stacks(rows: NightRows) -> tuple[StackShown, ...]:
     newest = {row.project: row for row in rows.stacks}
     names = {row.id: row.name for row in rows.projects}
     away = {row.id for row in rows.pull_requests if row.forge != "local"}
+    pulls = {row.id: row for row in (*rows.pull_requests, *rows.stacked)}
     return tuple(
         stack_shown(
             row,
             names.get(row.project, ""),
             rows.verdicts,
+            pulls,
             elsewhere=any(step.pull_request in away for step in row.order),
         )
         for row in newest.values()

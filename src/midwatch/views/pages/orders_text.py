@@ -1,7 +1,7 @@
 """Orders written back as the file a person would have written, so that they can be edited as text."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from midwatch.terms.contract import RunContract
 from midwatch.terms.money import dollars
@@ -22,17 +22,24 @@ def orders_text(orders: Orders) -> str:
         f"until = {orders.until.isoformat()}" if orders.until else "# until = 2026-11-16T07:00:00+01:00",
     ]
     work = [_work(one) for one in orders.work]
+    ceilings = {"usd": repr(limits.usd), "tokens": limits.tokens, "minutes": limits.minutes, "rounds": limits.rounds}
+    allowed = {name: _texts(getattr(permitted, name)) for name in ("tools", "domains", "external")}
+    allowed["silence_approves"] = str(permitted.silence_approves).lower()
     tail = [
-        (
-            f"\n[limits]\nusd = {limits.usd!r}\ntokens = {limits.tokens}\nminutes = {limits.minutes}\n"
-            f"rounds = {limits.rounds}{_leave(limits)}"
-        ),
-        (
-            f"\n[permissions]\ntools = {_texts(permitted.tools)}\ndomains = {_texts(permitted.domains)}\n"
-            f"external = {_texts(permitted.external)}\nsilence_approves = {str(permitted.silence_approves).lower()}"
-        ),
+        _table("limits", ceilings, orders.unsaid, more=_leave(limits)),
+        _table("permissions", allowed, orders.unsaid),
     ]
+    if "level" in orders.unsaid:
+        head[0] = f"# {head[0]}"
     return "\n".join((*head, *work, *tail)) + "\n"
+
+
+def _table(name: str, lines: Mapping[str, object], unsaid: Sequence[str], *, more: str = "") -> str:
+    """Write one table; a line that no person wrote is a comment, so that it stays a default."""
+    written = [f"{'# ' if f'{name}.{key}' in unsaid else ''}{key} = {value}" for key, value in lines.items()]
+    said = more or any(not line.startswith("# ") for line in written)
+    written = [line.replace("\n", "\n# ") if line.startswith("# ") else line for line in written]
+    return "\n".join((f"\n{'' if said else '# '}[{name}]", *written)) + more
 
 
 def _work(one: OrderedWork) -> str:

@@ -1,6 +1,7 @@
 """What is different between two sheets of orders, for a person who read the first and is about to sign the second."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from midwatch.terms.money import dollars, micros
 from midwatch.terms.orders import Limits, OrderedWork, Orders
@@ -8,6 +9,18 @@ from midwatch.views.pages.sheet import span
 from midwatch.views.text.plain import clean, listed
 
 LONGEST = 120
+LINE_NAMES: Final = {
+    "level": "Level",
+    "limits.usd": "Money",
+    "limits.tokens": "Tokens",
+    "limits.minutes": "Time",
+    "limits.rounds": "Rounds",
+    "permissions.tools": "What is allowed",
+    "permissions.domains": "Domains",
+    "permissions.external": "Effects outside",
+    "permissions.silence_approves": "Silence",
+}
+"""The lines that have a default, as the sheet calls them."""
 
 
 def sheet_changes(before: Orders, after: Orders) -> tuple[str, ...]:
@@ -27,6 +40,8 @@ def sheet_changes(before: Orders, after: Orders) -> tuple[str, ...]:
         *_entries("Domain", old.domains, new.domains),
         _turned("Silence", silence[not old.silence_approves], silence[not new.silence_approves]),
         *_entries("Protected path", before.do_not_touch, after.do_not_touch),
+        *(f"{LINE_NAMES[one]} is not a default any more" for one in before.unsaid if one not in after.unsaid),
+        *(f"{LINE_NAMES[one]} is a default now" for one in after.unsaid if one not in before.unsaid),
     )
     return tuple(one for one in found if one)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from midwatch.terms.money import some
-from midwatch.terms.records import StackRow
+from midwatch.terms.records import PullRequestRow, StackRow
 from midwatch.terms.report import ReviewOutcome
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
 from midwatch.terms.term import Term
@@ -31,7 +31,9 @@ class StackShown(Term):
     proven: bool
     offered: bool
     held: tuple[str, ...]
-    """What keeps a person from merging it now: verdicts that are missing, or a no."""
+    """What keeps a person from merging it now: verdicts that are missing, a no, or a branch that is merged already."""
+    outdated: bool
+    """It must be checked again, because one of its pull requests is no longer open."""
     elsewhere: bool
     """It is at another forge: there the order is posted, not merged."""
     base: str
@@ -62,9 +64,15 @@ class CheckTogether(Term):
 
 
 def stack_shown(
-    row: StackRow, project: str, verdicts: Mapping[str, ReviewOutcome], *, elsewhere: bool = False
+    row: StackRow,
+    project: str,
+    verdicts: Mapping[str, ReviewOutcome],
+    pulls: Mapping[str, PullRequestRow],
+    *,
+    elsewhere: bool = False,
 ) -> StackShown:
-    held = not_accepted(row, verdicts)
+    settled = no_longer_open(row, pulls)
+    held = settled or not_accepted(row, verdicts)
     return StackShown(
         number=row.number,
         project=project,
@@ -75,6 +83,7 @@ def stack_shown(
         proven=row.verdict is not None and row.verdict.proven,
         offered=offered(row) and not held,
         held=held if offered(row) else (),
+        outdated=bool(settled) and offered(row),
         elsewhere=elsewhere,
         base=row.base[:12],
         tip=row.tip[:12],
@@ -92,6 +101,15 @@ def stack_shown(
 def offered(row: StackRow) -> bool:
     """Whether a person may merge it now."""
     return row.state is StackState.MADE and bool(row.order) and row.verdict is not None and row.verdict.offered
+
+
+def no_longer_open(row: StackRow, pulls: Mapping[str, PullRequestRow]) -> tuple[str, ...]:
+    """Say which pull requests of a stack were merged or closed since it was made: the order is no longer true."""
+    found: dict[str, list[int]] = {}
+    for pull in (pulls[step.pull_request] for step in row.order if step.pull_request in pulls):
+        if pull.state != "open":
+            found.setdefault(f"was {pull.state} since the stack was made", []).append(pull.number)
+    return tuple(_many(_requests(sorted(numbers)), words, len(numbers)) for words, numbers in found.items())
 
 
 SAID: Final = {

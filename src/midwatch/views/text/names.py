@@ -1,6 +1,7 @@
 """The names people read: `job 2` for `job_01J...`, counted exactly as the records count them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 
 from pydantic import Field
 
@@ -20,12 +21,17 @@ class Called(Term):
     ad_hoc: bool = False
 
 
+def _as_it_is(at: datetime) -> datetime:
+    return at
+
+
 class Names(Term):
-    """The name of each thing, and the session it belongs to."""
+    """The name of each thing, the session it belongs to, and the reader's clock."""
 
     projects: dict[str, str] = Field(default_factory=dict)
     things: dict[str, str] = Field(default_factory=dict)
     sessions: dict[str, str] = Field(default_factory=dict)
+    to_local: Callable[[datetime], datetime] = Field(default=_as_it_is, exclude=True)
 
     def of(self, name: str, otherwise: str) -> str:
         """Return a thing's short name; without one, a plain word, since ids mean nothing to a reader."""
@@ -33,6 +39,10 @@ class Names(Term):
 
     def project(self, name: str) -> str:
         return self.projects.get(name, "a project")
+
+    def clock(self, at: datetime) -> str:
+        """Write a moment as the reader's clock shows it; where that clock is not known, say which it is."""
+        return f"{at:%H:%M} UTC" if self.to_local is _as_it_is else f"{self.to_local(at):%H:%M}"
 
 
 def named(found: Iterable[Called], before: Names | None = None) -> Names:

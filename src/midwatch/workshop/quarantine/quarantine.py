@@ -138,7 +138,7 @@ async def _objections(seen: _Inspection, entry: history.TreeEntry) -> list[str]:
     found: list[str] = []
     if why := paths.flaw(entry.path):
         found.append(Harm(f"{shown!r} is not acceptable, because {why}"))
-    if not inside(path, seen.scope.allowed_paths):
+    if path not in seen.scope.also and not inside(path, seen.scope.allowed_paths):
         found.append(f"{shown} is outside the allowed paths ({', '.join(seen.scope.allowed_paths) or 'none'})")
     if named := [glob for glob in seen.do_not_touch if touches(path, (glob,))]:
         found.append(f"{shown} is not to be touched ({named[0]})")

@@ -9,7 +9,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, moment, show_json, wanted
 from midwatch.terms.money import dollars, micros
 from midwatch.views.text.plain import counted
 
@@ -66,22 +66,18 @@ def _read(file: Path) -> str:
 def show_sheet(session: dict[str, Any]) -> None:
     """Print the orders as one sheet: what, limits, permissions, what will not happen."""
     orders = session["orders"]
-    limits, permissions = orders["limits"], orders["permissions"]
-    head(f"Orders for night {session['number']} · level {orders['level']}")
+    head(f"Orders for night {session['number']} · {_marked(orders, 'level ' + orders['level'], 'level')}")
     for goal in orders["goals"]:
         line(goal, first="  goal: ")
     for item in orders["work"]:
         scope = f" in {', '.join(item['paths'])}" if item["paths"] else ""
         where = ", ".join(item.get("projects") or [item["project"]])
         line(f"{where}: {item['title']}{scope} ({item['agent']})", first="  work: ")
-    typer.echo(
-        f"  limits: {limits['minutes']} min, {dollars(micros(limits['usd']))}, {limits['tokens']:,} tokens, "
-        f"{limits['rounds']} rounds"
-    )
-    if orders["until"]:
-        typer.echo(f"  until: {orders['until']}")
-    outside = ", ".join(permissions["external"]) or "nothing"
-    line(f"{', '.join(permissions['tools']) or 'nothing'}; outside: {outside}", first="  may: ")
+    _show_limits(orders)
+    permissions = orders["permissions"]
+    outside = _marked(orders, ", ".join(permissions["external"]) or "nothing", "permissions.external")
+    may = _marked(orders, ", ".join(permissions["tools"]) or "nothing", "permissions.tools")
+    line(f"{may}; outside: {outside}", first="  may: ")
     if orders["do_not_touch"]:
         line(", ".join(orders["do_not_touch"]), first="  never touches: ")
     named = {name for item in orders["work"] for name in item.get("projects") or [item["project"]]}
@@ -94,8 +90,26 @@ def show_sheet(session: dict[str, Any]) -> None:
     if standing != orders["level"]:
         typer.echo(f"  {tonight_only(orders['level'], standing)}")
     silence = "counts as a yes after its deadline" if permissions["silence_approves"] else "is a no: the plan waits"
-    typer.echo(f"  silence on a plan {silence}")
+    typer.echo("  " + _marked(orders, f"silence on a plan {silence}", "permissions.silence_approves"))
     line(REFUSED, first="  will not: ")
+
+
+def _show_limits(orders: dict[str, Any]) -> None:
+    limits = orders["limits"]
+    ceilings = (
+        _marked(orders, f"{limits['minutes']} min", "limits.minutes"),
+        _marked(orders, dollars(micros(limits["usd"])), "limits.usd"),
+        _marked(orders, f"{limits['tokens']:,} tokens", "limits.tokens"),
+        _marked(orders, f"{limits['rounds']} rounds", "limits.rounds"),
+    )
+    line(", ".join(ceilings), first="  limits: ")
+    if orders["until"]:
+        typer.echo(f"  until: {moment(orders['until'])}")
+
+
+def _marked(orders: dict[str, Any], text: str, name: str) -> str:
+    """Say of a line that no person wrote that it is the default."""
+    return f"{text} (default)" if name in orders.get("unsaid", ()) else text
 
 
 def start(

@@ -54,7 +54,8 @@ def _here(*, hello: bool) -> list[Finding]:
     from midwatch.surfaces.cli.house.doctor_agents import agent_findings  # noqa: PLC0415  heavy
 
     reaching = [*agent_findings(hello=hello), *channel_findings(), *forge_findings()]
-    return [*_machine(), *_folder(), *_walls(), *_secrets(), *reaching, *_sleep()]
+    found = [*_machine(), *_folder(), *_walls(), *_secrets(), *reaching, *_sleep()]
+    return list({one["text"]: one for one in found}.values())  # a broken settings file is in the way of several
 
 
 def _tried(project: str) -> list[Finding]:

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import typer
 
-from midwatch.errors import Broken, MidwatchError, Refused, reported
+from midwatch.errors import Broken, MidwatchError, Misuse, Refused, reported
 from midwatch.settings.folder import close_to_others, environment
 from midwatch.surfaces.address import FIRST_LOGIN, SOCKET
 from midwatch.surfaces.cli.main import verbs
@@ -22,7 +23,7 @@ UNIT = """\
 Description=Midwatch, the night watch for coding agents
 
 [Service]
-ExecStart={python} -m midwatch up
+ExecStart={python} -m midwatch up{flags}
 Environment=MIDWATCH_HOME={home}
 Restart=on-failure
 RestartSec=2
@@ -38,20 +39,36 @@ def up(
     detach: bool = typer.Option(False, "--detach", "-d", help="Run in the background."),
     install: bool = typer.Option(False, "--install", help="Install a systemd user unit that starts it at login."),
     worker: bool = typer.Option(False, "--worker", help="Loops and engine only, no API: one more worker (PostgreSQL)."),
+    port: str = typer.Option("", "--port", help="Port of the pages, instead of server.port; 0 for no pages."),
+    host: str = typer.Option("", "--host", help="Address of the pages, instead of server.host."),
 ) -> None:
     """Start the server: loops, engine, API on the socket.
 
-    Example: midwatch up --detach
+    Example: midwatch up --detach --port 9000
     """
+    given = {name: value for name, value in (("--port", port), ("--host", host)) if value}
+    if port and not port.isdecimal():
+        raise Misuse(f"{port!r} is not a port.", hint="Write a number, such as --port 9000.")
     if install:
-        _install()
+        _install(given)
     elif detach:
-        _detach()
+        _detach(given)
     else:
-        _here(api=not worker)
+        _here(api=not worker, given=given)
 
 
-def _here(*, api: bool) -> None:
+def _words(given: dict[str, str]) -> list[str]:
+    """Write the flags as they were typed, for the process that will serve."""
+    return [word for pair in given.items() for word in pair]
+
+
+def _flags(given: dict[str, str]) -> dict[str, Any]:
+    """Write the flags as settings."""
+    settings = {f"server.{name.removeprefix('--')}": value for name, value in given.items()}
+    return {name: int(value) if name == "server.port" else value for name, value in settings.items()}
+
+
+def _here(*, api: bool, given: dict[str, str]) -> None:
     import asyncio  # noqa: PLC0415  only the server needs it
     import gc  # noqa: PLC0415
     import logging  # noqa: PLC0415
@@ -67,9 +84,10 @@ def _here(*, api: bool) -> None:
         refuse_long_path(client.home() / SOCKET)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    flags = _flags(given)
 
     async def run() -> None:
-        async with open_house(client.home(), extra_worker=not api) as house:
+        async with open_house(client.home(), flags=flags, extra_worker=not api) as house:
             keep_secrets_out_of_logs(house, *logging.getLogger().handlers)
             where = client.home() / SOCKET if api else "worker only"
             typer.echo(f"Midwatch is up ({where}). Stop it with Ctrl-C or: midwatch down", err=True)
@@ -79,7 +97,7 @@ def _here(*, api: bool) -> None:
     asyncio.run(run())
 
 
-def _detach() -> None:
+def _detach(given: dict[str, str]) -> None:
     if client.server_answers():
         raise Refused(f"Midwatch is already running on {client.home()}.", hint="See: midwatch status")
     home = client.home()
@@ -88,7 +106,7 @@ def _detach() -> None:
     with log.open("ab") as out:
         begins = out.tell()
         process = subprocess.Popen(
-            [sys.executable, "-m", "midwatch", "up"],
+            [sys.executable, "-m", "midwatch", "up", *_words(given)],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,
@@ -143,11 +161,15 @@ def _why(said: str, code: int, log: Path) -> MidwatchError:
     return reported("", code, lines[begins].removeprefix("midwatch: "), hint)
 
 
-def _install() -> None:
+def _install(given: dict[str, str]) -> None:
+    from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+
+    load_settings(client.home(), flags=_flags(given))  # a mistake is named now, not at the next login
     folder = Path("~/.config/systemd/user").expanduser()
     folder.mkdir(parents=True, exist_ok=True)
     unit = folder / "midwatch.service"
-    unit.write_text(UNIT.format(python=sys.executable, home=client.home()))
+    flags = "".join(f" {word}" for word in _words(given))
+    unit.write_text(UNIT.format(python=sys.executable, home=client.home(), flags=flags))
     typer.echo(f"Wrote {unit}.")
     if shutil.which("systemctl"):
         typer.echo("Start it now and at every login: systemctl --user enable --now midwatch")

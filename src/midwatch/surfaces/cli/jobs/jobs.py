@@ -188,8 +188,20 @@ def merge(name: str) -> None:
     """
     row = client.send("POST", f"/jobs/{client.part(name)}/merge")
     typer.echo(f"Merged {row['branch']} into {row['into']} as {row['merged_sha'][:12]}.")
+    if row["undo"]:
+        typer.echo(f"  Take it back: midwatch job unmerge {name}")
     for command in row["undo"]:
         typer.echo(f"  undo: {command}")
+
+
+@app.command()
+def unmerge(name: str) -> None:
+    """Take the merge of a job's pull request back, if its branch has not moved since.
+
+    Example: midwatch job unmerge 1
+    """
+    row = client.send("POST", f"/jobs/{client.part(name)}/unmerge")
+    typer.echo(f"{row['into']} is as it was before; pull request {row['number']} is open again.")
 
 
 @app.command()

@@ -47,7 +47,7 @@ def show_ask(row: dict[str, Any]) -> None:
     head(f"Ask {row['number']} · {_plain(row['kind'])} · {row['state']}")
     show_question(row, indent="")
     if row["outside"]:
-        line(f"This plan goes outside your orders. Those parts will be refused: {row['outside']}", first=bad("  ✕ "))
+        line(f"This plan goes outside your orders. {row['outside']}", first=bad("  ✕ "))
     plan = row.get("plan")
     if plan:
         _show_plan(plan)

@@ -71,8 +71,22 @@ async def hand_in(request: Request, house: TheHouse, caller: TheCaller) -> HTMLR
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Merge a job's pull request at a person's request, and show how to undo it."""
     job = await house.records.get(rec.JobRow, name)
-    merged = await steering.merge(house.night, job, by=person)
-    return HTMLResponse(fragment("_pull.html", pull=pull_of(merged, job)))
+    return await _pull_shown(house, job, await steering.merge(house.night, job, by=person))
+
+
+@router.post("/morning/unmerge/{name}", dependencies=[Operates])
+async def unmerge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
+    """Take the merge of a job's pull request back."""
+    job = await house.records.get(rec.JobRow, name)
+    return await _pull_shown(house, job, await steering.unmerge(house.night, job, by=person))
+
+
+async def _pull_shown(house: House, job: rec.JobRow, row: rec.PullRequestRow) -> HTMLResponse:
+    """Draw the pull request, and with it the newest stack that has it: both say the same."""
+    stacks = await house.records.find(rec.StackRow, project=row.project)
+    mine = [one for one in stacks[-1:] if row.id in {step.pull_request for step in one.order}]
+    shown = [await in_words(house, one) for one in mine]
+    return HTMLResponse(fragment("_pull_and_stacks.html", pull=pull_of(row, job, stacks), stacks=shown))
 
 
 @router.get("/morning/diff/{name}", dependencies=[Reads])
@@ -139,7 +153,7 @@ async def night_rows(house: House, night: str = "") -> NightRows:
     mine = tuple(run.id for run in runs)
     jobs, acts = await find(rec.JobRow, session=session.id), await find(rec.ActRow, session=session.id)
     stacks = await find(rec.StackRow, session=session.id)
-    stacked = tuple(step.pull_request for row in stacks for step in row.order)
+    stacked = await find(rec.PullRequestRow, id=tuple(step.pull_request for row in stacks for step in row.order))
     return NightRows(
         session=session,
         report=report,
@@ -155,7 +169,8 @@ async def night_rows(house: House, night: str = "") -> NightRows:
         evaluations=await find(rec.EvaluationRow, session=session.id),
         outcomes=await find(rec.OutcomeRow, session=session.id),
         stacks=stacks,
-        verdicts=await verdicts_on(house.records, await find(rec.PullRequestRow, id=stacked)),
+        stacked=stacked,
+        verdicts=await verdicts_on(house.records, stacked),
     )
 
 

@@ -122,7 +122,7 @@ async def take(house: TheHouse, person: Person, on: ThePage, item: str) -> HTMLR
     row = await house.records.get(WorkRow, item)
     project = await house.records.get(ProjectRow, row.project)
     before = await _draft(house)
-    orders = before.orders if before else forms.valid(Orders().model_dump(exclude={"limits"}))
+    orders = before.orders if before else Orders()
     if not any((one.project, one.title) == (project.name, row.title) for one in orders.pieces()):
         work = (*orders.work, OrderedWork(project=project.name, title=row.title))
         await sign_orders.draft(house.evening, orders.model_copy(update={"work": work}), by=person, source=SOURCE)

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from midwatch.errors import MidwatchError, Misuse, Stale
 from midwatch.evening.orders_file import read_orders
-from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.orders import LINES, OrderedWork, Orders
 from midwatch.views.pages.orders_text import orders_text
 from midwatch.views.text.plain import harmless
 
@@ -50,6 +50,11 @@ class Unsaved(Stale):
     """Something typed on the page is not saved."""
 
 
+SAYS: Final = {
+    "limits": tuple(one for one in LINES if one.startswith("limits.")),
+    "permissions": tuple(one for one in LINES if not one.startswith("limits.")),
+}
+"""The lines that a form shows: who saves it has chosen them."""
 PARTS: Final = {
     "goals": "goals",
     "work": "work",
@@ -98,6 +103,7 @@ def changed(part: str, orders: Orders, sent: FormData, item: str = "") -> Orders
     if part == "text":
         return read_orders(text(sent, "toml"), name="The orders")
     data = orders.model_dump()
+    data["unsaid"] = tuple(one for one in orders.unsaid if one not in SAYS.get(part, ()))
     if part == "goals":
         data |= {name: lines(sent, name) for name in ("goals", "success_criteria")}
         data["notes"] = text(sent, "notes")
@@ -144,7 +150,9 @@ def _plain(kind: str, said: str) -> str:
 
 def begun(sent: FormData, orders: Orders) -> Orders:
     """Build the first orders from what tonight is for."""
-    data = orders.model_dump(exclude={"limits"}) | {"goals": lines(sent, "goals"), "level": text(sent, "level")}
+    chosen = {"goals": lines(sent, "goals"), "level": text(sent, "level")}
+    data = orders.model_dump(exclude_unset=True) | chosen
+    data["permissions"] = data.get("permissions", {}) | {"silence_approves": "silence_approves" in sent}
     if not data["goals"]:
         raise FilledInWrong({"goals": "Say in a line or more what tonight is for."})
     if text(sent, "title"):

@@ -24,7 +24,7 @@ def sentence(event: ev.CrewEvent, names: Names) -> str:
         case ev.ToolCallDecided():
             return f"{name} {_decided(event)}"
         case ev.AgentLimited():
-            until = f" until {event.resets_at:%H:%M} UTC" if event.resets_at else ""
+            until = f" until {names.clock(event.resets_at)}" if event.resets_at else ""
             return f"{name} reached the {clean(event.limit)} limit of {clean(event.provider)} and waits{until}"
         case ev.AgentEnded():
             return f"{name}: its agent ended ({event.outcome.value.replace('_', ' ')}). {clean(event.why)}".rstrip()

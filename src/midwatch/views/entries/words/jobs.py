@@ -5,7 +5,7 @@ from typing import assert_never
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.jobs import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
 from midwatch.terms.jobs import Change, Done
-from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Setting
+from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Pulling, Setting
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 from midwatch.views.text.proof import PROVEN
@@ -74,6 +74,8 @@ def _held_up(event: Holding, names: Names) -> str:
         case ev.JobGranted(by=by):
             more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
             text = f"{clean(by)} raised the budget of {_name(event.job, names)} by {more}"
+        case ev.PathAllowed(by=by):
+            text = f"{clean(by)} allowed {clean(event.path)} for {_name(event.job, names)}, outside its own paths"
         case _:
             assert_never(event)
     return text
@@ -125,6 +127,13 @@ def _closing(event: Closing, names: Names) -> str:
         case ev.JobEnded():
             cause = f" ({spaced(event.cause)})" if event.cause else ""
             text = f"{_name(event.job, names)} {ENDED.get(event.state, f'is {event.state}')}{cause}: {clean(event.why)}"
+        case _:
+            text = _pulling(event, names)
+    return text
+
+
+def _pulling(event: Pulling, names: Names) -> str:
+    match event:
         case ev.PullRequestOpened():
             name = _name(event.pull_request, names) if event.pull_request in names.things else "A pull request"
             text = (
@@ -134,6 +143,8 @@ def _closing(event: Closing, names: Names) -> str:
             text = f"{_pull_request(event.pull_request, names)} has updated links to its counterparts"
         case ev.PullRequestMerged(by=by, sha=sha):
             text = f"{_pull_request(event.pull_request, names)} was merged by {clean(by)} as {clean(sha)[:12]}"
+        case ev.PullRequestReopened(by=by):
+            text = f"{_pull_request(event.pull_request, names)} is open again: {clean(by)} took its merge back"
         case ev.PullRequestChanged(checks=checks):
             kind = "draft" if event.draft else "open"
             text = f"{_pull_request(event.pull_request, names)} is {kind} on {clean(event.forge)}, {CHECKS[checks]}"

@@ -45,7 +45,7 @@ def _briefing(event: Briefing, names: Names) -> str:
         case ev.SessionStarted():
             work = counted(len(event.items), "item")
             began = f"{_whose(names, event.session)} began at level {event.level.value}"
-            text = f"{began}: {work}, until {event.ends_at:%H:%M} UTC at the latest"
+            text = f"{began}: {work}, until {names.clock(event.ends_at)} at the latest"
         case _:
             assert_never(event)
     return text
@@ -95,7 +95,7 @@ def _thinking(
             text = f"Act {end}: {clean(event.text)}"
         case ev.RoundEnded(number=number):
             trouble = f" with an error: {clean(event.error)}" if event.error else ""
-            text = f"Round {number} is over{trouble}; the next is due at {event.next_at:%H:%M} UTC"
+            text = f"Round {number} is over{trouble}; the next is due at {names.clock(event.next_at)}"
         case _:
             assert_never(event)
     return text
@@ -113,7 +113,7 @@ def _asking(event: Asking, names: Names) -> str:
     name = names.of(event.ask, "an ask").capitalize()
     match event:
         case ev.AskOpened(draft=draft, due_at=due):
-            until = f" Open until {due:%H:%M} UTC." if due else ""
+            until = f" Open until {names.clock(due)}." if due else ""
             text = f"{name} for you: {clean(draft.question, 360)}{until}"
         case ev.AskAnswered():
             more = f": {clean(event.text)}" if event.text else ""
