@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from midwatch.journal.events import Event
 from midwatch.journal.events.crew import AgentBegan
 from midwatch.night.asks import settlement
 from midwatch.surfaces.api.app import make_app
@@ -82,7 +83,7 @@ async def test_an_agents_stream_is_the_same_live_resumed_and_read_again(tmp_path
     """Every place is one to resume at, whether its last reader left something there or not."""
     async with at_work(tmp_path) as (house, job), reader(house.house) as web, api(house) as program:
         record, path = house.house.journal.record, house.house.workshop.rooms.log(job.id, "agent")
-        steps = [
+        steps: list[tuple[str, Event]] = [
             (claude("assistant", {"type": "text", "text": "I look <b>first</b>."}), called(job, usd=0.25, tokens=900)),
             (asks("t1", "Bash", FETCH), decided(job, "ask", "$ git fetch origin\nin /ws")),
             ("", decided(job, "deny", "$ git fetch origin\nin /ws", by="ann")),

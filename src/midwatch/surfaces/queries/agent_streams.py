@@ -19,7 +19,7 @@ from midwatch.settings.folder import job_log
 from midwatch.surfaces.queries.logs import read_between, read_lines
 from midwatch.terms.agents import ToolRequested
 from midwatch.terms.records import ActRow, JobRow
-from midwatch.views.pages.agent_stream import KINDS, AgentStream, Happening, StreamLine
+from midwatch.views.pages.agent_stream import KINDS, AgentStream, LogEvent, StreamLine
 
 LOOK_BACK: Final = 4 * 1024**2
 """How much of a log is read again for what later lines refer to."""
@@ -64,11 +64,11 @@ class StreamReader:
             if lines or end:
                 return lines, over and end and self._place == before and not lines
 
-    def _read(self, *, ended: bool) -> tuple[list[Happening], bool]:
+    def _read(self, *, ended: bool) -> tuple[list[LogEvent], bool]:
         self._place, raw, end = read_lines(job_log(self.house.home, self._job), self._place, ended=ended)
         return [event for line in raw for event in self._event(line)], end
 
-    def _event(self, line: bytes | int) -> list[Happening]:
+    def _event(self, line: bytes | int) -> list[LogEvent]:
         return self._output.read(TOO_LONG.format(line).encode() if isinstance(line, int) else line)
 
     async def pass_over(self, place: int) -> None:
