@@ -1,16 +1,20 @@
 """What an agent did, cost and asks is on the Live page, the job's page, in the API, in replay and in `why?`."""
 
 import html
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 
+from midwatch.journal.events import Event
 from midwatch.journal.events.crew import AgentBegan
 from midwatch.night.asks import settlement
 from midwatch.surfaces.api.app import make_app
+from midwatch.surfaces.queries.agent_streams import readers_left
 from midwatch.surfaces.web.stream.live_regions import Painter, changed
 from midwatch.terms.asks import AskState
 from midwatch.terms.records import AskRow, JobRow
@@ -55,6 +59,81 @@ async def test_a_settled_request_redraws_the_gauges_and_its_own_job_on_every_ope
         assert set(re.findall(r'hx-target="#([\w-]+)"', message)) == {"feed", "gauges", "job-1"}
         assert "1 request · 10 tokens · $0.50" in message
         assert "$0.50 of $50" in message
+
+
+def claude(kind: str, *content: dict[str, Any], **more: Any) -> str:
+    """One line of Claude Code's own protocol."""
+    message = {"role": kind, "content": content, "model": "m", "id": "1"}
+    return json.dumps({"type": kind, "message": message, "session_id": "c1"} | more) + "\n"
+
+
+def asks(call: str, tool: str, given: dict[str, Any]) -> str:
+    about = {"hook_event_name": "PreToolUse", "tool_use_id": call, "tool_name": tool, "tool_input": given, "cwd": "/ws"}
+    return json.dumps({"type": "control_request", "request_id": call, "request": HOOK | {"input": about}}) + "\n"
+
+
+def came_to(call: str, text: str, *, failed: bool = False) -> str:
+    return claude("user", {"type": "tool_result", "tool_use_id": call, "content": text, "is_error": failed})
+
+
+HOOK = {"subtype": "hook_callback"}
+FETCH = {"command": "git fetch origin"}
+
+
+async def test_an_agents_stream_is_the_same_live_resumed_and_read_again(tmp_path: Path) -> None:
+    """Every place is one to resume at, whether its last reader left something there or not."""
+    async with at_work(tmp_path) as (house, job), reader(house.house) as web, api(house) as program:
+        record, path = house.house.journal.record, house.house.workshop.rooms.log(job.id, "agent")
+        steps: list[tuple[str, Event]] = [
+            (claude("assistant", {"type": "text", "text": "I look <b>first</b>."}), called(job, usd=0.25, tokens=900)),
+            (asks("t1", "Bash", FETCH), decided(job, "ask", "$ git fetch origin\nin /ws")),
+            ("", decided(job, "deny", "$ git fetch origin\nin /ws", by="ann")),
+            (came_to("t1", "hook error", failed=True), called(job, usd=0.25, tokens=100)),
+            (asks("t2", "Bash", {"command": "make test"}), decided(job, "allow", "$ make test\nin /ws")),
+            (came_to("t2", "Exit code 2\n1 failed", failed=True), called(job, usd=0.5, tokens=100)),
+        ]
+        path.write_text("")
+        await began(house.house, job)
+        place, live, places = "", list[str](), list[str]()
+        for line, event in steps:
+            with path.open("a") as file:
+                file.write(line)
+            await record(event)
+            part = (await program.get("/jobs/1/stream", params={"after": place})).json()
+            places.append(place := part["next"])
+            live += [words(one) for one in part["lines"]]
+        assert live == [
+            "began claude 2.0.14 to plan with claude-sonnet-4-5",
+            "said I look <b>first</b>.",
+            "ran git fetch origin $0.25",
+            f"asked May it run git fetch origin? {WHY}",
+            "answered ann says no",
+            f"refused {WHY}",
+            "ran make test $0.50",
+            "exit 2 1 failed",
+        ]
+        assert await stream(program, "") == live
+        for at in places:
+            readers_left.clear()
+            resumed = await stream(program, at)
+            assert live[len(live) - len(resumed) :] == resumed
+        text = (await program.get("/jobs/1/log")).text
+        assert "ran       git fetch origin" in text
+        page = (await web.get("/jobs/1")).text
+        assert page.index('id="log"') < page.index('id="diff-head"'), "while it works, the stream comes first"
+        assert "<p>I look &lt;b&gt;first&lt;/b&gt;.</p>" in page
+        assert '<div class="did did-refused bad">' in page
+        assert '{"type": "assistant"' in (await program.get("/jobs/1/log?raw=true")).text
+        assert (await program.get("/jobs/1/stream?after=here")).status_code == 400
+
+
+async def stream(program: httpx.AsyncClient, at: str) -> list[str]:
+    part = (await program.get("/jobs/1/stream", params={"after": at})).json()
+    return [words(one) for one in part["lines"]]
+
+
+def words(line: dict[str, Any]) -> str:
+    return " ".join(part for part in (line["word"], line["text"], line["note"], line["spent"]) if part)
 
 
 async def test_a_job_shows_each_errand_with_its_calls_its_cost_and_its_end(tmp_path: Path) -> None:

@@ -285,7 +285,8 @@ async def test_the_log_of_an_agent_is_lines_and_nothing_else(stories: Stories) -
     assert_nothing_is_raw(raw)
     lines = "".join(re.findall(r"^data: (<hx-partial.*)$", raw, re.MULTILINE))
     assert {one[0] for one in Shape(lines).seen} == {"hx-partial", "div"}
-    assert lines.count("<div>") == len(ALL) + 5
+    assert lines.count("<div>") == len(ALL) + 1
+    assert [told.count(f"did did-{one}") for one in ("printed", "said")] == [len(ALL), 1]
     assert re.findall(r"^(?!id: |data: <hx-partial).+$", log, re.MULTILINE) == ["event: ended", "data: yes"]
 
 

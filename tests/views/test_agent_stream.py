@@ -21,7 +21,7 @@ from midwatch.terms.agents import (
 )
 from midwatch.terms.signals import SignalKind
 from midwatch.views.pages.agent_calls import call_shown, one_line
-from midwatch.views.pages.agent_stream import MOST_OPEN, AgentStream, Happening, StreamLine, as_text
+from midwatch.views.pages.agent_stream import MOST_OPEN, AgentStream, LogEvent, StreamLine, as_text
 
 NIGHT = datetime(2026, 3, 1, 22, tzinfo=UTC)
 BEGAN = AgentBegan(
@@ -85,7 +85,7 @@ def decided(request: ToolRequested, verdict: str, why: str = "why", by: str = ""
     )
 
 
-def told(events: Iterable[Happening], *journal: Event) -> list[str]:
+def told(events: Iterable[LogEvent], *journal: Event) -> list[str]:
     lines, used = AgentStream(shown, "/ws").woven(list(events), entries(*journal), to_the_end=True)
     assert used == len(journal)
     return [in_words(line) for line in lines]
@@ -102,7 +102,7 @@ def test_a_run_reads_as_what_was_said_done_asked_and_paid() -> None:
     edit = ToolRequested(
         call="c", tool="Edit", input={"file_path": "/ws/a.py", "old_string": "x\ny\n", "new_string": "x\nz\nz\n"}
     )
-    log: list[Happening] = [
+    log: list[LogEvent] = [
         *(RunBegan(conversation="c"), Said(text="First the tests."), test),
         ToolEnded(call="a", ok=False, summary="..F\n\n1 failed", exit_code=1),
         *(push, ToolEnded(call="b", ok=False, summary="hook error: no")),
@@ -166,7 +166,7 @@ def test_entries_wait_for_their_place_unless_the_log_ends_here() -> None:
 
 
 def test_two_runs_of_a_program_without_a_protocol_are_kept_apart() -> None:
-    log: list[Happening] = [
+    log: list[LogEvent] = [
         Printed(text="thinking"),
         PlanSpoken(structured={"summary": "Do it.", "files": ["a", "b"]}),
         Printed(text="x"),
@@ -178,7 +178,7 @@ def test_two_runs_of_a_program_without_a_protocol_are_kept_apart() -> None:
 
 
 def test_an_end_that_comes_late_names_its_command() -> None:
-    log: list[Happening] = [
+    log: list[LogEvent] = [
         runs("a", "sleep 9"),
         runs("b", "ls"),
         ToolEnded(call="b", ok=True, summary="x"),
@@ -209,7 +209,7 @@ def test_calls_are_shown_whatever_the_tool_is_called() -> None:
 
 def test_nothing_an_agent_writes_can_move_the_terminal_or_grow_without_end() -> None:
     long, odd = "x" * 10_000_000, "\x1b[2J\x1b]0;t\x07a\u202eb\rc\x00"
-    log: list[Happening] = [
+    log: list[LogEvent] = [
         *(Said(text=odd), Said(text=long), Printed(text=long), runs("a", odd + long), runs("b", long + "\n" * 99)),
         *(
             ToolEnded(call="a", ok=True, summary=odd + long),

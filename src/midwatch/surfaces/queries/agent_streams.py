@@ -19,7 +19,7 @@ from midwatch.settings.folder import job_log
 from midwatch.surfaces.queries.logs import read_between, read_lines
 from midwatch.terms.agents import ToolRequested
 from midwatch.terms.records import ActRow, JobRow
-from midwatch.views.pages.agent_stream import KINDS, AgentStream, Happening, StreamLine
+from midwatch.views.pages.agent_stream import KINDS, AgentStream, LogEvent, StreamLine
 
 LOOK_BACK: Final = 4 * 1024**2
 """How much of a log is read again for what later lines refer to."""
@@ -27,7 +27,8 @@ MOST_KEPT: Final = 16
 TAIL_LINES: Final = 200
 LONGEST_PLACE: Final = 40
 TOO_LONG: Final = "[midwatch: a line of {:,} bytes is only in the raw log]"
-_kept: OrderedDict[tuple[str, str, str], "StreamReader"] = OrderedDict()
+readers_left: OrderedDict[tuple[str, str, str], "StreamReader"] = OrderedDict()
+"""Readers of a moment ago, by data folder, job and place; without one its state is built again."""
 
 
 class StreamReader:
@@ -63,11 +64,11 @@ class StreamReader:
             if lines or end:
                 return lines, over and end and self._place == before and not lines
 
-    def _read(self, *, ended: bool) -> tuple[list[Happening], bool]:
+    def _read(self, *, ended: bool) -> tuple[list[LogEvent], bool]:
         self._place, raw, end = read_lines(job_log(self.house.home, self._job), self._place, ended=ended)
         return [event for line in raw for event in self._event(line)], end
 
-    def _event(self, line: bytes | int) -> list[Happening]:
+    def _event(self, line: bytes | int) -> list[LogEvent]:
         return self._output.read(TOO_LONG.format(line).encode() if isinstance(line, int) else line)
 
     async def pass_over(self, place: int) -> None:
@@ -93,7 +94,7 @@ async def stream_at(house: ReadSide, job: JobRow, at: str) -> StreamReader:
     """Continue at a place, or begin if it is empty."""
     if not at:
         return StreamReader(house, job.id, 0, await _begin(house, job.id))
-    known = _kept.pop((str(house.home), job.id, at), None)
+    known = readers_left.pop((str(house.home), job.id, at), None)
     if known is not None:
         known.house = house  # the one it was left by may be closed
         return known
@@ -119,9 +120,9 @@ async def newest(house: ReadSide, job: JobRow) -> tuple[list[StreamLine], Stream
 
 def keep(reader: StreamReader, house: ReadSide, job: JobRow) -> None:
     """Leave a reader for the next request from where it is."""
-    _kept[str(house.home), job.id, reader.at] = reader
-    while len(_kept) > MOST_KEPT:
-        _kept.popitem(last=False)
+    readers_left[str(house.home), job.id, reader.at] = reader
+    while len(readers_left) > MOST_KEPT:
+        readers_left.popitem(last=False)
 
 
 async def _seq_near(house: ReadSide, job: str, seq: int, begin: int) -> int:

@@ -40,7 +40,7 @@ LONGEST_PRINTED: Final = 2_000
 MOST_FILES: Final = 5
 MOST_OPEN: Final = 500
 """An agent that starts calls and never ends them is forgotten beyond this many."""
-Happening = AgentEvent | Printed
+LogEvent = AgentEvent | Printed
 Display = Callable[[str, Mapping[str, Any]], str]
 """Shows a call exactly as its decision was recorded."""
 Key = tuple[str, str]
@@ -120,7 +120,7 @@ class AgentStream:
         self._asked: dict[Key, str] = {}
 
     def woven(
-        self, events: Sequence[Happening], entries: Sequence[Entry], *, to_the_end: bool
+        self, events: Sequence[LogEvent], entries: Sequence[Entry], *, to_the_end: bool
     ) -> tuple[list[StreamLine], int]:
         """Show the events with the entries between them, and say how many entries were used.
 
@@ -142,7 +142,7 @@ class AgentStream:
             used = len(entries)
         return lines, used
 
-    def _place(self, event: Happening, entries: Sequence[Entry], used: int) -> tuple[int, Entry | None]:
+    def _place(self, event: LogEvent, entries: Sequence[Entry], used: int) -> tuple[int, Entry | None]:
         """Return which entries come before this event, and the one that decides it."""
         rest = range(used, len(entries))
         match event:
@@ -226,7 +226,7 @@ class AgentStream:
         said = f"{clean(event.by, 60)} says {'yes' if event.verdict == 'allow' else 'no'}"
         return [_line(Does.ANSWERED, said if event.by else clean(event.why, 300), at=at)]
 
-    def _happened(self, event: Happening, at: datetime | None) -> list[StreamLine]:
+    def _happened(self, event: LogEvent, at: datetime | None) -> list[StreamLine]:
         match event:
             case ToolRequested():
                 return self._requested(event, at)
@@ -302,7 +302,7 @@ def _noted(entry: Entry) -> list[StreamLine]:
             return []
 
 
-def _spoken(event: Happening) -> list[StreamLine]:
+def _spoken(event: LogEvent) -> list[StreamLine]:
     """Show what an agent said or printed, and what its program reports of itself."""
     match event:
         case Printed():

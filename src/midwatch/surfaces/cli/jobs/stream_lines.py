@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import typer
 
-from midwatch.surfaces.cli.shell.screen import bad, clock, wanted, width
+from midwatch.surfaces.cli.shell.screen import bad, clock, width
 
 WHEN, WORD = 10, 10
 """The width of the columns in front."""
 LEAST: Final = 24
 """In a narrower terminal long lines are not broken."""
 QUIET: Final = frozenset({"midwatch", "read", "searched", "fetched", "exit", "answered", "waits"})
-LOUD: Final = frozenset({"began", "ended", "planned"})
+LOUD: Final = frozenset({"began", "ended", "planned", "asked"})
 Say = Callable[[str], None]
 
 
@@ -44,8 +44,6 @@ def dim(text: str) -> str:
 def _coloured(row: Mapping[str, Any], word: str) -> str:
     if row["bad"]:
         return bad(word)
-    if row["does"] == "asked":
-        return wanted(word)
     if row["does"] in QUIET:
         return dim(word)
     return typer.style(word, bold=True) if row["does"] in LOUD else word
