@@ -1,7 +1,6 @@
 """Forty pieces of work in eight repositories, a third of which fail, each in its own way; fifteen of them ask."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -97,7 +96,10 @@ def _cheat(tree: Path) -> None:
 
 def crew() -> dict[str, Agent]:
     """Make the agents, each named for how its work goes."""
-    edit: Callable[[str, str], ScriptedAgent] = lambda name, text: ScriptedAgent(write(name, text), files=(name,))
+
+    def edit(name: str, text: str) -> ScriptedAgent:
+        return ScriptedAgent(write(name, text), files=(name,))
+
     return {
         "good": Writer(),
         "flaky": Writer(fails_first=True),
