@@ -214,10 +214,20 @@ def answers(page: Page, ann: Person, hand: Hand) -> dict[str, int]:
         if others:
             keeps(page, ann, here, others[0])
             counted["terminal"] += 1
+        errs(here)
         number = here.get_attribute("data-ask")
         hand.press(here.get_by_role("button", name=said(here.inner_text()).capitalize(), exact=True))
         expect(page.locator(f"#ask-{number}")).to_have_count(0)
         counted["page"] += 1
+
+
+def errs(here: Locator) -> None:
+    """What is refused is said beside what was pressed: to edit a plan without a word is nothing to act on."""
+    edit = here.get_by_role("button", name="Edit", exact=True)
+    if edit.count():
+        edit.click()
+        expect(here.locator(".beside")).to_contain_text("Say what should change.")
+        expect(here.locator(".beside .problem")).to_be_in_viewport()
 
 
 def keeps(page: Page, ann: Person, here: Locator, other: Locator) -> None:

@@ -64,6 +64,12 @@ class Writer(ScriptedAgent):
         return self._commit(assignment.room.tree, write(name, f'"""{assignment.title}."""\n'))
 
 
+class Amending(Writer):
+    """Can make another plan when it is asked to."""
+
+    amends = True
+
+
 class Idle(ScriptedAgent):
     """Says that it is done."""
 
@@ -103,7 +109,7 @@ def crew() -> dict[str, Agent]:
     return {
         "good": Writer(),
         "flaky": Writer(fails_first=True),
-        "wide": Writer(files=("sample/notes.py", "setup/everything.py")),
+        "wide": Amending(files=("sample/notes.py", "setup/everything.py")),
         "rejected": Writer(files=("sample/notes.py", "setup/everything.py")),
         "blocked": Writer(),
         "idle": Idle(lambda _: None),
