@@ -1,7 +1,6 @@
 """Forty pieces of work in eight repositories, a third of which fail, each in its own way; fifteen of them ask."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -65,6 +64,12 @@ class Writer(ScriptedAgent):
         return self._commit(assignment.room.tree, write(name, f'"""{assignment.title}."""\n'))
 
 
+class Amending(Writer):
+    """Can make another plan when it is asked to."""
+
+    amends = True
+
+
 class Idle(ScriptedAgent):
     """Says that it is done."""
 
@@ -97,11 +102,14 @@ def _cheat(tree: Path) -> None:
 
 def crew() -> dict[str, Agent]:
     """Make the agents, each named for how its work goes."""
-    edit: Callable[[str, str], ScriptedAgent] = lambda name, text: ScriptedAgent(write(name, text), files=(name,))
+
+    def edit(name: str, text: str) -> ScriptedAgent:
+        return ScriptedAgent(write(name, text), files=(name,))
+
     return {
         "good": Writer(),
         "flaky": Writer(fails_first=True),
-        "wide": Writer(files=("sample/notes.py", "setup/everything.py")),
+        "wide": Amending(files=("sample/notes.py", "setup/everything.py")),
         "rejected": Writer(files=("sample/notes.py", "setup/everything.py")),
         "blocked": Writer(),
         "idle": Idle(lambda _: None),

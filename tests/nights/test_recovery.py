@@ -21,7 +21,7 @@ from midwatch.terms.orders import OrderedWork
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, PullRequestRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
-from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from tests.nights.house import ONE_TRY, TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import GOOD, ScriptedAgent
 from tests.nights.test_first_night import all_is_well
 
@@ -110,6 +110,24 @@ async def test_a_persons_word_lets_it_be_tried_again_and_silence_ends_the_night(
         jobs = await house.house.records.find(JobRow)
         assert [job.state for job in jobs][3:] == [JobState.DONE]
         assert session.reason == "everything ordered is settled"
+        await all_is_well(house)
+
+
+async def test_what_was_refused_while_its_project_stood_still_is_begun_after_a_persons_word(tmp_path: Path) -> None:
+    agent = ForgetfulAgent(MISSING, times=1, only="One")
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}, flags=ONE_TRY) as house:
+        for name in ("sample", "other"):
+            await house.project(sample_repository(tmp_path / name), name=name)
+        ordered = (("sample", "One"), ("sample", "Two"), ("other", "Three"))
+        work = tuple(OrderedWork(project=project, title=title) for project, title in ordered)
+        await house.begin(orders(level=Level.FULL, work=work))
+        ask = await until_asked(house)
+        (refused,) = await house.house.records.find(ActRow, state="refused")
+        assert refused.code == "gate.retries_project"
+        await settlement.answer(house.house.night, ask.id, "go on", by="ann")
+        await house.to_the_brief()
+        done = [job.title for job in await house.house.records.find(JobRow) if job.state is JobState.DONE]
+        assert sorted(done) == ["One", "Three", "Two"]
         await all_is_well(house)
 
 

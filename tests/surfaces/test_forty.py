@@ -31,7 +31,8 @@ async def test_forty_jobs_are_counted_on_top_and_listed_once_by_what_they_need(t
         places = [html.index(f'id="{name}"') for name in ("counts", "controls", "checkin", "asks", "timeline", "jobs")]
         assert places == sorted(places)
         assert CHECKED_IN in words(drawn["checkin"])
-        groups = re.findall(r'<details class="jobs-group" id="([\w-]+)"( data-opens open)?>(.*?)</details>', html, re.DOTALL)
+        group = r'<details class="jobs-group" id="([\w-]+)"( data-opens open)?>(.*?)</details>'
+        groups = re.findall(group, html, re.DOTALL)
         listed = {name: (bool(is_open), len(re.findall(r'<li id="job-', rows))) for name, is_open, rows in groups}
         assert listed == {"at-work": (True, 8), "not-done": (True, 9), "done": (False, 19), "earlier": (False, 6)}
         numbers = [int(one) for one in re.findall(r'<li id="job-(\d+)"', html)]

@@ -63,7 +63,7 @@
   document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); unfold(); next(); });
   document.addEventListener("DOMContentLoaded", () => {
     trim(); count(); follow(); unfold();
-    const named = location.hash && document.getElementById(location.hash.slice(1));
+    const named = document.getElementById(location.hash.slice(1));
     if (named?.matches("details")) { named.open = true; named.scrollIntoView({ block: "start" }); }
     open = document.querySelector("#asks .ask[open]")?.id ?? "";
     for (const box of document.querySelectorAll(".scroller")) box.scrollLeft = box.scrollWidth; // now is on the right

@@ -57,17 +57,21 @@ class NightCourse:
             self.pictured.append(entry)
         if event.kind in MILESTONES:
             self.milestones.append(entry)
+        self._decide(entry)
+        job = str(getattr(event, "job", ""))
+        if event.kind == "job.ended":
+            self.last.pop(job, None)
+        elif event.kind in LAST_LINES:
+            self.last[job] = entry
+
+    def _decide(self, entry: Entry) -> None:
+        event = entry.event
         if isinstance(event, CouncilSpoke):
             self._opinions = entry
         if isinstance(event, ActJudged) and event.proposal.kind not in WAITING:
             if self.decided and _round_of(self.decided[-1]) != (event.session, event.number):
                 self.decided.clear()
             self.decided += [one for one in (self._opinions, entry) if one is not None]
-        job = str(getattr(event, "job", ""))
-        if event.kind == "job.ended":
-            self.last.pop(job, None)
-        elif event.kind in LAST_LINES:
-            self.last[job] = entry
 
     def _forget(self) -> None:
         for kept in (self.pictured, self.milestones, self.decided, self.last):
