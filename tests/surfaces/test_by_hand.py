@@ -1,5 +1,6 @@
 """Following, opening and entering jobs from a real terminal, over servers that come and go."""
 
+import json
 import os
 import select
 import shutil
@@ -112,6 +113,19 @@ def test_a_followed_log_goes_on_over_a_restart_and_ends_with_the_job(ann: Person
     assert len(followed.splitlines()) > 2
     assert ann.types("job", "log", "1", "-f").out == followed
     assert ann.types("job", "attach", "1", "--no-tmux").out == followed
+
+
+def test_a_log_is_readable_and_its_protocol_only_on_request(ann: Person) -> None:
+    readable, raw = ann.types("job", "log", "1").out, ann.types("job", "log", "1", "--raw").out
+    lines = [json.loads(line) for line in ann.types("job", "log", "1", "--json").out.splitlines()]
+    said = [json.loads(line)["text"] for line in raw.splitlines()]
+    assert [line["text"] for line in lines] == said
+    assert {line["does"] for line in lines} == {"said"}
+    assert all(f"said      {text}" in readable for text in said)
+    assert '"text"' not in readable
+    assert "\x1b" not in readable, "a pipe gets no colours"
+    assert ann.types("job", "log", "1", "--raw", "-f").out == raw
+    assert "Leave out --raw or --json" in ann.types("job", "log", "1", "--raw", "--json", expect=2).err
 
 
 def test_a_log_is_read_on_without_any_server(ann: Person) -> None:
