@@ -95,6 +95,8 @@ class Item(Term):
     place: int
     title: str
     text: str
+    ordered: str
+    """The work as it was ordered; empty for a finding beside it."""
     became: str
     """What became of the ordered item, in words; empty for a finding beside it."""
     missing: bool
@@ -143,6 +145,7 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         place=place,
         title=pull.title if pull else job.title if job and about_change else one.text,
         text=one.text,
+        ordered=_ordered(rows.session, one.work_item) if one.became else "",
         became=ITEM_BECAME[one.became] if one.became else "",
         missing=one.became is not None and one.became not in ITEM_DONE,
         tried=one.tried,
@@ -167,6 +170,10 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         outcome=ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING,
         reason=given.reason if given else "",
     )
+
+
+def _ordered(session: rec.SessionRow, work_item: str) -> str:
+    return next((item["title"] for item in session.items if item["work_item"] == work_item), "")
 
 
 def _names_job(one: Recommendation, job: rec.JobRow) -> bool:
