@@ -190,7 +190,8 @@ def test_the_night_is_steered(day: Day) -> None:
     assert day.said["thought"].out == "Round 2 begins.\n"
     assert "paused: dinner" in day.said["held"].out
     assert "paused already: dinner" in day.said["paused twice"].err
-    assert "got your message and is paused" in day.said["said"].out
+    assert "Your message is in the prompt of every agent that is started from now on" in day.said["said"].out
+    assert "is paused. Then: midwatch resume" in day.said["said"].out
     assert day.said["resumed"].out == "Night 1 is resumed.\n"
     assert any("said: leave the parser alone" in line for line in day.watched)
 
