@@ -143,6 +143,26 @@ def test_the_books_are_kept(day: Day) -> None:
     assert [(one["name"], one["checks"], one["priority"]) for one in projects] == [("repo", [CHECK], 1)]
 
 
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("midwatch job show ", ["1"]),
+        ("midwatch project show r", ["repo"]),
+        ("midwatch code Tidy --project ", ["repo"]),
+        ("midwatch code Tidy --agent h", ["housekeeper"]),
+    ],
+)
+def test_a_shell_completes_names(day: Day, typed: str, names: list[str]) -> None:
+    place = str(len(typed.split(" ")) - 1)
+    said = day.person.types(_MIDWATCH_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=place)
+    assert said.out.split() == names
+
+
+def test_lists_have_their_own_word(day: Day) -> None:
+    for verb in ("job", "pr", "person", "token"):
+        assert isinstance(day.person.types(verb, "list", "--json").json, list)
+
+
 def test_no_command_shows_an_id(day: Day) -> None:
     """People read names and numbers."""
     more = [day.person.types(*words).out for words in (*READING, *LISTS)]
