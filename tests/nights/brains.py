@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
+from midwatch.brains.rules_brain import RulesBrain
 from midwatch.terms.acts import ActKind, BrainAnswer, Proposal, Sense
 
 Turn = Callable[[Sense], Sequence[Proposal]]
 WAIT = Proposal(kind=ActKind.WAIT, reason="Nothing to do.", confidence=1.0)
 
 
-class TurnsBrain:
+class TurnsBrain(RulesBrain):
     """Takes one turn a round, then waits; a round that was paused or stopped takes its turn all the same."""
 
     name = "turns"

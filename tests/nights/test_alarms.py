@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import JsonValue
 
 from midwatch.journal.events.crew import ModelCalled
+from midwatch.night.commands.code_command import Commanded, command
+from midwatch.night.recovery import overdue
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.agents import Tokens
 from midwatch.terms.asks import Tier
@@ -60,6 +63,29 @@ async def test_a_sandbox_that_got_weaker_wakes_the_person_once(tmp_path: Path) -
         assert [row.tier for row in lost] == [Tier.URGENT]
         assert f"none instead of {job.isolation}" in lost[0].text
         await all_is_well(house)
+
+
+async def never(name: str, args: dict[str, JsonValue], seq: int) -> None:
+    raise AssertionError(f"{name} {args} was lost at {seq}")
+
+
+async def test_a_command_has_its_alarms_too_though_it_has_no_rounds(tmp_path: Path) -> None:
+    """O12: memory, disk and a lost sandbox, once each."""
+    machine = SmallMachine()
+    async with a_scripted_house(tmp_path / "home", machine=machine) as house:
+        await house.project(sample_repository(tmp_path / "sample"))
+        wanted = Commanded(sentence="Tidy up", projects=("sample",))
+        await command(house.house.night, wanted, by="ann")
+        await house.settle()
+        patrol = overdue.Patrol(house.house.night, never)
+        await patrol.once()
+        assert await house.house.records.find(CheckInRow) == ()
+        machine.memory = machine.disk = 1024**3
+        machine.walls = Isolation.NONE
+        for _ in range(2):
+            await patrol.once()
+        for words in ("short of memory", "short of disk space", "weaker than when the command began"):
+            assert [row.tier for row in await notices(house, words)] == [Tier.URGENT], words
 
 
 async def test_work_that_would_do_harm_wakes_the_person_even_without_failure_notices(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 from midwatch.crew.prompting.prompts import build_prompt
 from midwatch.evening import projects as by_day
 from midwatch.night.asks import settlement
+from midwatch.night.commands import steering
 from midwatch.ports.agent import Task
 from midwatch.terms.acts import ActKind, Proposal, Sense
-from midwatch.terms.asks import AskKind, AskState, Silence
+from midwatch.terms.asks import AskKind, AskState, Silence, Tier
 from midwatch.terms.jobs import Done, JobState, Plan
 from midwatch.terms.orders import Permissions
 from midwatch.terms.records import ActRow, AskRow, JobRow, NoticeRow, SessionRow
@@ -165,3 +166,21 @@ async def test_a_title_alone_is_no_prompt_of_its_own(tmp_path: Path) -> None:
         await house.to_the_brief()
         assert [facts.own for facts in agent.told] == ["", ""]
         assert agent.told[0].priorities == ("To do: First", "To do: Second", "To do: Later")
+
+
+async def test_a_brain_that_spins_pauses_the_night_and_wakes_the_person(tmp_path: Path) -> None:
+    """L4, SPEC 9: the fourth time is refused, and nothing starts until a person resumes."""
+    brain = TurnsBrain(*(does(ActKind.NOTE, message="The same again"),) * 4, starts())
+    async with a_scripted_house(tmp_path / "home", brain=brain) as house:
+        await house.project(sample_repository(tmp_path / "sample"))
+        await house.begin(orders("Tidy up", level=Level.FULL))
+        await house.pass_time(minutes=40)
+        (session,) = await house.house.records.find(SessionRow)
+        assert (session.paused, session.rounds) == (True, 4)
+        (woken,) = [row for row in await house.house.records.find(NoticeRow) if row.tier == Tier.URGENT]
+        assert "is paused" in woken.text
+        assert await house.house.records.find(JobRow) == ()
+        await steering.resume(house.house.journal, house.house.records, session, by="ann")
+        await house.settle()
+        assert len(await house.house.records.find(JobRow)) == 1
+        await all_is_well(house)

@@ -42,7 +42,7 @@ async def test_no_second_pull_request_is_opened_beside_an_open_one_with_the_same
         await a_night(house, "Tidy up")
         await judge(house, ReviewOutcome.DEFERRED)
         again = await a_night(house, "Tidy up once more")
-        assert again.change is None
+        assert (again.change, again.state) == (None, JobState.NOTHING_DELIVERED)
         assert "1 file waits for pull request 1, which is open and changes the same places" in again.why
         await judge(house, ReviewOutcome.DEFERRED)
         write(source, "sample/other.py", "import os\n\nprint(1)\n")
@@ -64,7 +64,7 @@ async def test_what_a_person_rejected_is_not_proposed_again_until_the_code_there
         greet = (source / "sample/greet.py").read_text()
         write(source, "sample/greet.py", greet + "\n\nanswer = 42\n")
         again = await a_night(house, "Tidy up once more")
-        assert again.change is None
+        assert (again.change, again.state) == (None, JobState.NOTHING_DELIVERED)
         assert "they were rejected with pull request 1 and the code there is still the same" in again.why
         await judge(house, ReviewOutcome.REJECTED)
         write(source, "sample/greet.py", greet.replace("import os\nimport sys\n", "import json\n"))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from midwatch.brains.rules_brain import RulesBrain
 from midwatch.errors import Misuse
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.morning import review
@@ -117,7 +118,7 @@ async def test_two_sources_may(tmp_path: Path) -> None:
         assert "drift.single_source" not in await flags_of(house)
 
 
-class Wasteful:
+class Wasteful(RulesBrain):
     """Starts the work, then says the same thing about it again and again."""
 
     name = "wasteful"
@@ -237,7 +238,7 @@ async def test_evidence_about_a_base_that_moved_is_not_fresh(tmp_path: Path) -> 
         assert parts_of(run).evidence == pytest.approx(0.5 * 0.9)
 
 
-class Straying:
+class Straying(RulesBrain):
     """Does its work, and notifies about things that no one ordered."""
 
     name = "straying"

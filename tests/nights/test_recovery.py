@@ -131,6 +131,23 @@ async def test_what_was_refused_while_its_project_stood_still_is_begun_after_a_p
         await all_is_well(house)
 
 
+async def test_go_on_goes_on_at_cautious_and_is_not_asked_about_again(tmp_path: Path) -> None:
+    """The word of a person is neither held by a cooldown nor undone by silence."""
+    agent = ForgetfulAgent(MISSING, times=1)
+    flags = {"jobs.max_retries": 1, "gate.same_action_minutes": 600, "gate.same_project_minutes": 600}
+    async with a_house(tmp_path / "home", agents={"housekeeper": agent}, flags=flags) as house:
+        await begun(house, tmp_path, Level.CAUTIOUS)
+        ask = await until_asked(house)
+        await settlement.answer(house.house.night, ask.id, "go on", by="ann")
+        await house.settle()
+        asks = await house.house.records.find(AskRow, kind=AskKind.CONFIRM_ACT)
+        jobs = await house.house.records.find(JobRow)
+        assert (asks, len(jobs)) == ((), 2)
+        await house.to_the_brief()
+        assert (await house.house.records.find(JobRow))[-1].state is JobState.DONE
+        await all_is_well(house)
+
+
 async def test_a_person_who_resumes_the_night_has_answered_what_it_was_paused_for(tmp_path: Path) -> None:
     async with a_house(tmp_path / "home", agents={"housekeeper": ForgetfulAgent(MISSING, times=3)}) as house:
         await begun(house, tmp_path)

@@ -17,6 +17,7 @@ from midwatch.terms.jobs import JobState, Plan
 from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import (
     AskRow,
+    CheckInRow,
     EvaluationRow,
     JobRow,
     OutcomeRow,
@@ -84,7 +85,10 @@ async def test_a_message_pauses_and_nothing_starts_until_the_person_says_so(tmp_
     source = sample_repository(tmp_path / "sample")
     async with a_scripted_house(tmp_path / "home") as house:
         session = await begun(house, source)
-        await steering.say(house.house.night, session, "leave the parser alone", by="ann")
+        answer = await steering.say(house.house.night, session, "leave the parser alone", by="ann")
+        assert answer.startswith("Your message is in the prompt of every agent that is started from now on")
+        (told,) = await house.house.records.find(CheckInRow, trigger="ann's message")
+        assert told.text == answer
         await house.pass_time(minutes=30)
         paused = await newest(house)
         assert paused.paused

@@ -197,6 +197,7 @@ def fill_and_free(person: Person) -> None:
     assert "disk is full" in told.err
     ballast.unlink()
     assert person.head() == before
+    person.types("asks", "1")
     person.types("asks", "1", "approve")
     with person.watching() as watch:
         watch.until("The brief is ready")

@@ -84,6 +84,7 @@ def test_left_in_the_middle_the_work_is_kept_and_goes_on_at_the_next_start() -> 
         assert "resumes at the next start: midwatch up --detach" in err
         person.ups()
         with person.watching() as watch:
+            person.types("asks", "1")
             person.types("asks", "1", "approve")
             watch.until("Job 1 is done")
         assert len(person.types("job", "list", "--json").json) == 1

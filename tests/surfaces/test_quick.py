@@ -70,7 +70,7 @@ def test_stopping_the_server_loads_nothing_of_it() -> None:
             "midwatch job ",
             {
                 *("list", "show", "plan", "steps", "log", "line", "attach"),
-                *("open", "resume", "discard", "diff", "stop", "close", "merge"),
+                *("open", "resume", "discard", "diff", "stop", "close", "merge", "unmerge"),
             },
         ),
         ("midwatch settings p", {"propose", "proposals"}),

@@ -145,6 +145,26 @@ def test_the_books_are_kept(day: Day) -> None:
     assert [(one["name"], one["checks"], one["priority"]) for one in projects] == [("repo", [CHECK], 1)]
 
 
+@pytest.mark.parametrize(
+    ("typed", "names"),
+    [
+        ("midwatch job show ", ["1"]),
+        ("midwatch project show r", ["repo"]),
+        ("midwatch code Tidy --project ", ["repo"]),
+        ("midwatch code Tidy --agent h", ["housekeeper"]),
+    ],
+)
+def test_a_shell_completes_names(day: Day, typed: str, names: list[str]) -> None:
+    place = str(len(typed.split(" ")) - 1)
+    said = day.person.types(_MIDWATCH_COMPLETE="complete_bash", COMP_WORDS=typed, COMP_CWORD=place)
+    assert said.out.split() == names
+
+
+def test_lists_have_their_own_word(day: Day) -> None:
+    for verb in ("job", "pr", "person", "token"):
+        assert isinstance(day.person.types(verb, "list", "--json").json, list)
+
+
 def test_no_command_shows_an_id(day: Day) -> None:
     """People read names and numbers."""
     more = [day.person.types(*words).out for words in (*READING, *LISTS)]
@@ -192,7 +212,8 @@ def test_the_night_is_steered(day: Day) -> None:
     assert day.said["thought"].out == "Round 2 begins.\n"
     assert "paused: dinner" in day.said["held"].out
     assert "paused already: dinner" in day.said["paused twice"].err
-    assert "got your message and is paused" in day.said["said"].out
+    assert "Your message is in the prompt of every agent that is started from now on" in day.said["said"].out
+    assert "is paused. Then: midwatch resume" in day.said["said"].out
     assert day.said["resumed"].out == "Night 1 is resumed.\n"
     assert any("said: leave the parser alone" in line for line in day.watched)
 

@@ -25,6 +25,15 @@ class RulesBrain:
         chosen = chosen[:MOST_PROPOSALS] or [_wait(sense)]
         return BrainAnswer(summary=_summary(sense), proposals=tuple(chosen))
 
+    async def reply(self, sense: Sense, said: str) -> str:  # noqa: ARG002 - rules do not read prose, and say so
+        """Say what becomes of a message: the rules pass it on, and read nothing into it."""
+        working = sum(item.state in {"working", "waiting"} for item in sense.items)
+        coming = sum(item.state in {"todo", "failed", "boxed"} for item in sense.items)
+        heard = "Your message is in the prompt of every agent that is started from now on"
+        now = f"; {some(working, 'job')} under way {'goes' if working == 1 else 'go'} on as planned" if working else ""
+        left = f" {some(coming, 'item')} {'is' if coming == 1 else 'are'} still to be started." if coming else ""
+        return f"{heard}{now}.{left} No model plans this night, so the order of the work stays as you signed it."
+
 
 def _for(item: ItemSense, sense: Sense) -> Proposal | None:
     if item.state == "todo":

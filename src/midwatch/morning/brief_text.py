@@ -190,12 +190,11 @@ def _recommended(place: int, one: Recommendation) -> str:
 
 def _risks(ledger: "NightRecords") -> list[str]:
     found = [ledger.signed_with] if ledger.signed_with else []
+    names = {one.path: one.name for one in ledger.projects.values()}
     for facts in ledger.session.repositories:
         if facts.dirty:
-            shown = ", ".join(facts.dirty[:3])
-            found.append(
-                f"The night did not see {some(len(facts.dirty), 'uncommitted file')} in {facts.path}: {shown}."
-            )
+            shown, where = ", ".join(facts.dirty[:3]), names.get(facts.path, facts.path)
+            found.append(f"The night did not see {some(len(facts.dirty), 'uncommitted file')} in {where}: {shown}.")
     dropped = [one for job in ledger.jobs if job.done for one in job.done.dropped]
     found += [f"Taken back: {one.subject}. {one.why}" for one in dropped]
     found += [

@@ -77,6 +77,7 @@ async def _judge(night: Night, session_id: str, number: int, proposed: ev.Propos
     """Judge with fresh facts and record the verdict with them."""
     proposal = proposed.proposal
     world = await look(night, await night.records.get(SessionRow, session_id))
+    proposal = proposal.model_copy(update={"by": world.on_whose_word(proposal)})
     facts = world.facts_for(proposal)
     opinions = council.deliberate(proposal, facts)
     facts = facts.model_copy(update={"council": council.tally(opinions)})

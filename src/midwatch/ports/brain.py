@@ -13,3 +13,7 @@ class Brain(Protocol):
     async def propose(self, sense: Sense) -> BrainAnswer:
         """Propose what should happen next."""
         ...
+
+    async def reply(self, sense: Sense, said: str) -> str:
+        """Answer a person's message in a few sentences: what is done with it. Nothing else follows from the answer."""
+        ...

@@ -136,7 +136,7 @@ class Survey(Term):
 
     files: int
     fixable: int = 0
-    """Places that its limits or the checks kept it from fixing."""
+    """Places that its limits, the checks or an earlier pull request kept it from fixing."""
 
 
 class Plan(Term):

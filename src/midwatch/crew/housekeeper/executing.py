@@ -77,7 +77,7 @@ def execute(
         checks_before=so_far.before,
         checks_after=so_far.now,
         dropped=tuple(so_far.dropped),
-        survey=planning.surveyed(surveyor.tree, left, waiting),
+        survey=planning.surveyed(surveyor.tree, left, waiting, surveyor.restraint.barred()),
         risks=tuple(planning.risks_of({piece.key for piece in so_far.done}, proving.commands)),
     )
 

@@ -39,13 +39,14 @@ def plan(
         blast_radius=_blast_radius(pieces),
         undo="git revert of any one commit: each is independent. Nothing else changes." if pieces else "",
         findings=kept(rehearsal.found),
-        survey=surveyed(tree, rehearsal.left, rehearsal.waiting),
+        survey=surveyed(tree, rehearsal.left, rehearsal.waiting, rehearsal.barred),
     )
 
 
-def surveyed(tree: Tree, left: list[FixableFinding], waiting: Waiting) -> HousekeeperSurvey:
-    """Return how much was read, and how much of it could be fixed and is not."""
-    return HousekeeperSurvey(files=len(tree.mine), fixable=len(waiting.places) + sum(bool(f.kind) for f in left))
+def surveyed(tree: Tree, left: list[FixableFinding], waiting: Waiting, barred: int) -> HousekeeperSurvey:
+    """Return how much was read, and how much of it could be fixed and is not, for whatever reason."""
+    fixable = len(waiting.places) + sum(bool(f.kind) for f in left) + barred
+    return HousekeeperSurvey(files=len(tree.mine), fixable=fixable)
 
 
 def _blast_radius(pieces: list[Piece]) -> str:
@@ -91,6 +92,8 @@ class DryRun:
     """What only a person can do."""
     lines: int
     notes: list[str]
+    barred: int
+    """What an earlier pull request keeps it from."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -113,7 +116,7 @@ def rehearse(original: Surveyor, limits: ChangeLimits) -> DryRun:
                 say(f"Would {kinds.kind(key).intent(piece.places, len(piece.changed))}")
                 pieces.append(piece)
         left = for_a_person(surveyor.survey(), budget.waiting())
-    return DryRun(found, pieces, budget.waiting(), left, budget.lines, notes)
+    return DryRun(found, pieces, budget.waiting(), left, budget.lines, notes, surveyor.restraint.barred())
 
 
 def waiting_in(surveyor: Surveyor, limits: ChangeLimits) -> Waiting:

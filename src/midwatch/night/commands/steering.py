@@ -7,7 +7,7 @@ from midwatch.journal.events.jobs import (
     PullRequestReopened,
 )
 from midwatch.journal.events.projects import WorkChanged
-from midwatch.journal.events.session import AskAnswered, MessageSaid, SessionPaused, SessionResumed
+from midwatch.journal.events.session import AskAnswered, CheckInMade, MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
 from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import place_of
@@ -15,6 +15,7 @@ from midwatch.night.jobs.attempt import halt
 from midwatch.night.jobs.resume import resume_stage, take_up
 from midwatch.night.recovery.waits import held_by_us
 from midwatch.night.rounds.debrief import stop_events
+from midwatch.night.rounds.world import look
 from midwatch.night.timers import call_round
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.asks import GO_ON
@@ -24,6 +25,9 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow, StackRow
 from midwatch.terms.stack import StackState
+from midwatch.views.text.plain import clean
+
+LONGEST_ANSWER = 600
 
 
 async def pause(journal: Journal, session: SessionRow, *, by: str, why: str) -> None:
@@ -50,16 +54,18 @@ async def think(journal: Journal, records: Records, session: SessionRow, *, by: 
     await call_round(journal, records, session.id, f"asked by {by}")
 
 
-async def say(night: Night, session: SessionRow, text: str, *, by: str) -> None:
-    """Record a message: it pauses the loop and counts as an update of the briefing (S7)."""
+async def say(night: Night, session: SessionRow, text: str, *, by: str) -> str:
+    """Record a message: it pauses the loop and counts as an update of the briefing (S7); return the brain's answer."""
     if not text.strip():
         raise Refused("The message is empty.")
     said = MessageSaid(message=night.ids.new("msg"), session=session.id, by=by, text=text)
-    if session.paused:
-        await night.journal.record(said, actor=by)
-        return
     why = f"{by} sent a message; resume or stop?"
-    await night.journal.record(said, SessionPaused(session=session.id, why=why), actor=by)
+    paused = () if session.paused else (SessionPaused(session=session.id, why=why),)
+    await night.journal.record(said, *paused, actor=by)
+    world = await look(night, await night.records.get(SessionRow, session.id))
+    answer = clean(await night.brain.reply(world.sense(), text), LONGEST_ANSWER)
+    await night.journal.record(CheckInMade(session=session.id, type="guidance", trigger=f"{by}'s message", text=answer))
+    return answer
 
 
 async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:

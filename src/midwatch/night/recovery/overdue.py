@@ -1,18 +1,22 @@
 """Finds work that should have followed long ago and did not, logs it, and carries it out."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
+from midwatch.errors import Stale
 from midwatch.journal.follows import QueuedWork
 from midwatch.night.context import Night
 from midwatch.night.delivery.sibling_updates import catch_up
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
 from midwatch.night.recovery.stuck_jobs import Watched
+from midwatch.night.rounds import alarms
+from midwatch.night.rounds.world import look
 from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
 from midwatch.rules.recovery.recovery import Cause
@@ -103,6 +107,14 @@ async def credentials_forgotten(night: Night) -> None:
         await waits.ask_again(night, session)
 
 
+async def watch_commands(night: Night) -> None:
+    """Raise the alarms of a person's own commands: they have no rounds in which a night raises its own."""
+    for session in await night.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True):
+        if events := await alarms.alarms(night.ids, night.records, await look(night, session)):
+            with contextlib.suppress(Stale):  # it ended in the same moment
+                await night.journal.record(*events)
+
+
 class Patrol:
     """Looks for lost work once a minute."""
 
@@ -126,6 +138,7 @@ class Patrol:
         """Carry out all overdue work; return how much there was."""
         await end_orphans(self._night)
         await credentials_forgotten(self._night)
+        await watch_commands(self._night)
         left = (*await overdue(self._night.clock, self._night.records), *await self._watched.stranded())
         for work in left:
             log.warning("overdue, done now: %s %s", work.name, work.args)

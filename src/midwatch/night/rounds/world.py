@@ -12,11 +12,12 @@ from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
 from midwatch.ports.journal import Moment
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.gate.contract import authority_of
+from midwatch.rules.people.asks import agrees
 from midwatch.rules.people.notices import is_quiet
-from midwatch.rules.recovery.tries import failed_in_a_row, forgiven_at
+from midwatch.rules.recovery.tries import GUIDANCE, failed_in_a_row, forgiven_at
 from midwatch.settings import Settings, gate_limits, quiet_hours
 from midwatch.settings.zone import local_time
-from midwatch.terms.acts import WAITING, ActKind, ItemSense, Proposal, Sense
+from midwatch.terms.acts import WAITING, ActKind, ItemSense, Proposal, Proposer, Sense
 from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
 from midwatch.terms.jobs import JobState
@@ -93,6 +94,20 @@ class World:
         """Whether a job of tonight read untrusted text: the brain is shown what its jobs say, so it may repeat it."""
         return any(job.tainted for job in self.jobs)
 
+    def on_whose_word(self, proposal: Proposal) -> Proposer:
+        """Return who stands behind a proposal: a person who said to go on with what failed, else the brain.
+
+        A person's word is bound by scopes and budgets, not by level or cooldowns, and is not asked about again.
+        """
+        tried = [job for job in self.jobs if job.work_item == proposal.target]
+        if proposal.kind is not ActKind.RESTART or not tried or tried[-1].ended_at is None:
+            return Proposer.BRAIN
+        last = tried[-1]
+        said = [ask for ask in self.answered if ask.kind in GUIDANCE and ask.project == last.project]
+        since = [ask for ask in said if ask.settled_at and last.ended_at and ask.settled_at >= last.ended_at]
+        agreed = any(ask.answered_by and agrees(ask.answer) for ask in since)
+        return Proposer.PERSON if agreed else Proposer.BRAIN
+
     def items(self) -> tuple[ItemSense, ...]:
         """Return the ordered work, each item with its state."""
         return tuple(item_seen(self, item) for item in self.session.items)
@@ -147,7 +162,7 @@ class World:
         same_project = [act for act in done if act.project and act.project == proposal.project]
         contract = contract_for(self.session, proposal, self.projects, self.settings)
         return Facts(
-            now=self.now,
+            now=local_time(self.settings, self.now),
             level=self.session.level,
             in_session=self.session.state is SessionState.AUTONOMOUS and not self.session.paused,
             authority=authority_of(contract),

@@ -72,16 +72,19 @@ def cooldown_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """The same act on the same target has a cooldown."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_action_at, facts.limits.same_action):
         return None
-    return refuse("gate.cooldown_action", about=about(proposal, facts), minutes=_minutes(facts.limits.same_action))
+    span = facts.limits.same_action
+    until = _until(facts, facts.same_action_at, span)
+    return refuse("gate.cooldown_action", about=about(proposal, facts), minutes=_minutes(span), until=until)
 
 
 def cooldown_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A project has a cooldown after each act."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_project_at, facts.limits.same_project):
         return None
-    return refuse(
-        "gate.cooldown_project", project=project_name(proposal, facts), minutes=_minutes(facts.limits.same_project)
-    )
+    span = facts.limits.same_project
+    until = _until(facts, facts.same_project_at, span)
+    named = project_name(proposal, facts)
+    return refuse("gate.cooldown_project", project=named, minutes=_minutes(span), until=until)
 
 
 def spin(proposal: Proposal, facts: Facts) -> ConditionResult | None:
@@ -99,6 +102,15 @@ def within(facts: Facts, then: datetime | None, span: timedelta) -> bool:
 def _aware(at: datetime) -> datetime:
     """A time without a zone is taken as UTC: the gate must answer, not raise."""
     return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def _until(facts: Facts, then: datetime | None, span: timedelta) -> str:
+    """Say when a cooldown is over, on the clock that the facts are told on."""
+    try:
+        over = (_aware(then or facts.now) + span).astimezone(facts.now.tzinfo or UTC)
+    except OverflowError:  # at the end of all time
+        return "a later time"
+    return f"{over:%H:%M}"
 
 
 def _minutes(span: timedelta) -> float:

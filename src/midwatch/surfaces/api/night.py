@@ -10,6 +10,7 @@ from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Answers, Operates, Person, TheHouse
 from midwatch.surfaces.queries.nights import DraftShown, draft_shown
+from midwatch.surfaces.queries.reads import fields
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
     AskRow,
@@ -60,12 +61,18 @@ async def _current(house: TheHouse) -> SessionRow:
     return under_way[-1]
 
 
+class SessionHeard(SessionRow):
+    """The session, and what the brain answers."""
+
+    answer: str
+
+
 @router.post("/sessions/current/say", dependencies=[Answers])
-async def say(house: TheHouse, person: Person, why: Why) -> SessionRow:
-    """Send the night a message; it pauses until it is resumed."""
+async def say(house: TheHouse, person: Person, why: Why) -> SessionHeard:
+    """Send the night a message; it answers, and pauses until it is resumed."""
     session = await _current(house)
-    await steering.say(house.night, session, why.text, by=person)
-    return await house.records.get(SessionRow, session.id)
+    answer = await steering.say(house.night, session, why.text, by=person)
+    return SessionHeard(**fields(await house.records.get(SessionRow, session.id)), answer=answer)
 
 
 @router.post("/sessions/current/{verb}", dependencies=[Operates])

@@ -69,6 +69,10 @@ class LazyGroup(typer.core.TyperGroup):
         loaded = importlib.import_module(f"midwatch.surfaces.cli.{module}")
         command = typer.main.get_command(loaded.VERBS[cmd_name])
         command.name = cmd_name
+        if ctx.resilient_parsing:  # a shell asks what could be typed
+            from midwatch.surfaces.cli.shell.completion import complete_names  # noqa: PLC0415  only completion needs it
+
+            complete_names(command, ctx, cmd_name)
         return spare(command, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -48,6 +48,10 @@ class Restraint:
                 self._barred[piece] = self._bar(piece, places, tree)
         return [f for f in named if self._barred.get((f.kind, f.finding.path)) is None]
 
+    def barred(self) -> int:
+        """Count what could be fixed and waits for an earlier pull request, or was rejected with one."""
+        return sum(work is not None for work in self._barred.values())
+
     def notes(self) -> list[str]:
         """Say what was left alone, and why."""
         said = []

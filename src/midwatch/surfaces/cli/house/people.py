@@ -17,8 +17,20 @@ def list_people(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
 
     Example: midwatch person link --role approver
     """
-    if ctx.invoked_subcommand is not None:
-        return
+    if ctx.invoked_subcommand is None:
+        _show_people(as_json=as_json)
+
+
+@person.command("list")
+def people(*, as_json: bool = JSON_FLAG) -> None:
+    """List who may log in.
+
+    Example: midwatch person list --json
+    """
+    _show_people(as_json=as_json)
+
+
+def _show_people(*, as_json: bool) -> None:
     columns: Columns = {
         "person": "number",
         "name": "name",
@@ -74,8 +86,20 @@ def list_tokens(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
 
     Example: midwatch token new dashboard --person ann --scope read
     """
-    if ctx.invoked_subcommand is not None:
-        return
+    if ctx.invoked_subcommand is None:
+        _show_tokens(as_json=as_json)
+
+
+@token.command("list")
+def tokens(*, as_json: bool = JSON_FLAG) -> None:
+    """List what programs may do.
+
+    Example: midwatch token list --json
+    """
+    _show_tokens(as_json=as_json)
+
+
+def _show_tokens(*, as_json: bool) -> None:
     columns: Columns = {
         "token": "number",
         "name": "name",

@@ -11,8 +11,8 @@ from midwatch.errors import Refused
 from midwatch.surfaces.cli.jobs.logs import OVER
 from midwatch.surfaces.cli.jobs.stream_lines import Say, show_line
 from midwatch.surfaces.cli.night.asks import show_ask
-from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import answered, bad, good, line, wanted
+from midwatch.surfaces.cli.shell import asks_shown, client
+from midwatch.surfaces.cli.shell.screen import answered, bad, clock, good, line, wanted
 from midwatch.terms.money import dollars, many
 from midwatch.views.text.plain import counted
 
@@ -93,10 +93,12 @@ class Following:
                 self._ask(shown)
             else:
                 self._say(f"Ask {shown['number']} waits: {shown['what']}")
+                asks_shown.remember([shown])
                 self._say(f"  answer: midwatch asks {shown['number']} {' | '.join(shown['options'])}")
 
     def _ask(self, shown: dict[str, Any]) -> None:
         show_ask(shown)
+        asks_shown.remember([shown])
         choice = choose(shown["options"])
         if not choice:
             typer.echo(f"  Later, then: midwatch asks {shown['number']} {' | '.join(shown['options'])}")

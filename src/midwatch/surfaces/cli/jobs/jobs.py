@@ -254,10 +254,24 @@ def plan(name: str, *, as_json: bool = JSON_FLAG) -> None:
         typer.echo("There is no plan yet.")
 
 
-def pull_requests(*, as_json: bool = JSON_FLAG) -> None:
+pulls = typer.Typer(no_args_is_help=False, rich_markup_mode=None)
+
+
+@pulls.callback(invoke_without_command=True)
+def listed_pulls(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
     """List the pull requests, the newest last.
 
     Example: midwatch pr --json
+    """
+    if ctx.invoked_subcommand is None:
+        pull_requests(as_json=as_json)
+
+
+@pulls.command("list")
+def pull_requests(*, as_json: bool = JSON_FLAG) -> None:
+    """List the pull requests, the newest last.
+
+    Example: midwatch pr list --json
     """
     columns: Columns = {
         "#": "number",
@@ -298,4 +312,4 @@ for _name, _verb in (
 ):
     app.command(_name)(_verb)
 
-VERBS = {"job": app, **verbs(pr=pull_requests, run=run)}
+VERBS = {"job": app, "pr": pulls, **verbs(run=run)}

@@ -1,12 +1,14 @@
 """`asks`: what needs you, and your answers."""
 
+import sys
 from typing import Any
 
 import typer
 
+from midwatch.errors import Refused
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, clock, exactly, head, line, show_json, wanted
+from midwatch.surfaces.cli.shell import asks_shown, client
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, answered, bad, clock, exactly, head, line, show_json, wanted
 
 
 def asks(
@@ -22,15 +24,15 @@ def asks(
     Example: midwatch asks 3 approve
     """
     if answer:
-        shown = client.get(f"/asks/{client.part(number)}")
-        body = {"answer": answer, "text": text, "shown_hash": shown["shown_hash"]}
-        row = client.send("POST", f"/asks/{client.part(number)}/answer", body)
+        row = _answered(number, answer, text)
         show_json(row) if as_json else typer.echo(f"Ask {row['number']}: {row['answer']}. Thank you.")
     elif number:
         row = client.get(f"/asks/{client.part(number)}")
         show_json(row) if as_json else show_ask(row)
+        asks_shown.remember([row])
     else:
         rows = client.get("/asks", all=str(all_of_them).lower())
+        asks_shown.remember(rows)
         if as_json:
             show_json(rows)
             return
@@ -40,6 +42,21 @@ def asks(
             show_question(row)
         if not rows:
             typer.echo("Nothing needs you.")
+
+
+def _answered(number: str, answer: str, text: str) -> Any:
+    """Send an answer, for exactly what this terminal printed: what it did not print, or not so, is printed first."""
+    row = client.get(f"/asks/{client.part(number)}")
+    if row["state"] == "open" and not asks_shown.was_shown(row):
+        show_ask(row)
+        asks_shown.remember([row])
+        if not sys.stdin.isatty():
+            why = f"Ask {row['number']} was not shown here as it is now. It is shown above."
+            raise Refused(why, hint=f"Read it, then: midwatch asks {row['number']} {answer}")
+        if answered(f"  Answer {answer}? [y/N] ").lower() not in {"y", "yes"}:
+            raise Refused(f"Ask {row['number']} is not answered.", hint=f"Later: midwatch asks {row['number']}")
+    body = {"answer": answer, "text": text, "shown_hash": row["shown_hash"]}
+    return client.send("POST", f"/asks/{client.part(number)}/answer", body)
 
 
 def show_ask(row: dict[str, Any]) -> None:

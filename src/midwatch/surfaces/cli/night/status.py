@@ -7,7 +7,7 @@ import typer
 from midwatch.errors import Unavailable
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.night.asks import show_question
-from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell import asks_shown, client
 from midwatch.surfaces.cli.shell.screen import (
     JSON_FLAG,
     bad,
@@ -52,6 +52,7 @@ def status(*, as_json: bool = JSON_FLAG) -> None:
 
 def show_status(now: dict[str, Any]) -> None:
     """Print a status in a few lines, what needs the person first."""
+    asks_shown.remember(now["asks"])
     for ask in now["asks"]:
         typer.echo(wanted(f"Ask {ask['number']} is for you ({silence(ask, now['now'])}):"))
         show_question(ask)
@@ -120,9 +121,7 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
         while True:
             here = client.server_answers()
             entries = client.get("/entries", after=seq, wait=WAIT if here else "")
-            for entry in entries:
-                seq = entry["seq"]
-                line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
+            seq = _print(entries) or seq
             if any(entry["kind"].startswith(MOVING) for entry in entries):
                 result = _lines_that_moved(result)
             if any(entry["kind"].startswith(ENDING) for entry in entries):
@@ -134,6 +133,15 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
                 raise Unavailable("Midwatch is not running: nothing more will come.", hint="midwatch up --detach")
     except KeyboardInterrupt:
         typer.echo("")
+
+
+def _print(entries: list[dict[str, Any]]) -> int:
+    """Print entries, and return the last one's number; an ask whose whole question is in them was shown here."""
+    for entry in entries:
+        line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
+    if said := " ".join(entry["text"] for entry in entries if entry["kind"] == "ask.opened"):
+        asks_shown.remember(row for row in client.get("/asks") if row["what"] in said)
+    return int(entries[-1]["seq"]) if entries else 0
 
 
 def _night_under_way(now: dict[str, Any]) -> int:

@@ -4,7 +4,7 @@ import typer
 
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, show_json
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, line, show_json
 from midwatch.views.text.plain import counted
 
 
@@ -41,7 +41,8 @@ def say(text: str) -> None:
     Example: midwatch say "leave the parser alone"
     """
     session = client.send("POST", "/sessions/current/say", {"text": text})
-    typer.echo(f"Night {session['number']} got your message and is paused. Then: midwatch resume, or midwatch stop")
+    line(session["answer"], indent="")
+    typer.echo(f"Night {session['number']} is paused. Then: midwatch resume, or midwatch stop")
 
 
 def think() -> None:
