@@ -33,6 +33,8 @@ from midwatch.terms.agents import Met
 PORT: Final = 8118
 """Port of the egress proxy inside the sandbox; every sandbox has its own network."""
 REGISTRY: Final = re.compile(r"([a-z][a-z0-9-]{0,30})=(https?://[^#\s]+)(?:#(bearer|basic):([A-Za-z0-9_-]+))?")
+QUICK_RETRIES: Final = {"NPM_CONFIG_FETCH_RETRY_MINTIMEOUT": "1000", "NPM_CONFIG_FETCH_RETRY_MAXTIMEOUT": "4000"}
+"""npm waits up to a minute between tries, also where the proxy has refused the host."""
 MOST_NAMED: Final = 20
 """Refused hosts that are remembered to be named."""
 KNOWN: Final[dict[str, tuple[str, ...]]] = {
@@ -131,7 +133,7 @@ class EgressServer:
         door = f"http://127.0.0.1:{PORT}"
         proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"), door)
         near = {"NO_PROXY": "127.0.0.1,localhost,::1", "no_proxy": "127.0.0.1,localhost,::1"}
-        return {**proxy, **near, **self._inside.environment, **self._registries()}
+        return {**proxy, **near, **QUICK_RETRIES, **self._inside.environment, **self._registries()}
 
     @property
     def lent(self) -> tuple[Path, ...]:

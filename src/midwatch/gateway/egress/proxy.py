@@ -219,5 +219,5 @@ class EgressProxy:
             text = f"{turned.message}\n".encode()
             fields = (("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(text))))
             first = f"HTTP/1.1 {turned.answer} {HTTPStatus(turned.answer).phrase}"
-            job.writer.write(written(first, (*fields, ("ConnectionRecord", "close"))) + text)
+            job.writer.write(written(first, (*fields, ("Connection", "close"))) + text)
         await job.hang_up(self._policy.deadlines.linger)
