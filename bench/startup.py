@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.figure import Figure, median
+from midwatch.ports.network import HostRefused
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.rooms import WALLS
@@ -43,11 +44,16 @@ class NoNetwork:
     """Stands at the usual door and lets nobody out."""
 
     ports: tuple[int, ...] = (8118,)
+    lent: tuple[Path, ...] = ()
 
     @property
     def environment(self) -> Mapping[str, str]:
         """Tell nothing."""
         return {}
+
+    async def refused(self) -> tuple[HostRefused, ...]:
+        """Name nothing."""
+        return ()
 
     async def serve(self, listeners: list[socket.socket]) -> None:
         """Wait until nobody needs the door."""

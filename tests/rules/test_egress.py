@@ -7,7 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.errors import Misuse
-from midwatch.rules.budget.egress import HostRule, canonical, fault_in, may_reach, rules_of, shown, why_not_dial
+from midwatch.rules.budget.egress import (
+    HostRule,
+    canonical,
+    clients_in,
+    fault_in,
+    may_reach,
+    rules_of,
+    shown,
+    why_not_dial,
+)
 
 LIST = rules_of(["example.org", "*.Packages.example", "odd.example:8443", "xn--bcher-kva.example"])
 
@@ -129,6 +138,25 @@ def test_a_name_without_fault_has_one_spelling_and_any_text_can_be_shown(text: s
     if not fault_in(text):
         assert canonical(canonical(text)) == canonical(text)
         assert not fault_in(canonical(text))
+
+
+def test_a_package_client_on_a_list_is_no_host_and_its_registries_are_asked_from_it() -> None:
+    assert clients_in(["npm", "example.org", "pip", "npm"]) == ("pip", "npm")
+    assert [rule.text for rule in rules_of(["npm", "example.org"])] == ["example.org"]
+    assert not may_reach("npm", 443, rules_of(["npm"])).allowed
+
+
+@pytest.mark.parametrize("address", ["10.1.2.3", "100.64.0.9", "198.18.0.1", "203.0.113.80", "fd12::1"])
+def test_a_registry_that_this_machine_is_set_to_may_be_on_its_own_network(address: str) -> None:
+    assert why_not_dial(address)
+    assert not why_not_dial(address, own_network=True)
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1", "169.254.169.254", "100.100.100.200", "168.63.129.16", "fd00:ec2::254", "224.0.0.1", "::1"]
+)
+def test_this_machine_and_the_metadata_of_clouds_stay_closed_for_registries_too(address: str) -> None:
+    assert why_not_dial(address, own_network=True)
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001:80f::200e"])

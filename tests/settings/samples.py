@@ -19,7 +19,7 @@ LISTS: dict[str, tuple[JsonValue, ...]] = {
     "sandbox.toolchains": (["/opt/node"], ["/opt/node", "~/.cargo"], []),
     "sandbox.domains": (["docs.example.org"], ["docs.example.org", "api.example.org"], []),
     "sandbox.registries": (["pip=https://packages.example.org/team/#bearer:team"], []),
-    "sandbox.setup_domains": (["packages.example.org"], []),
+    "sandbox.setup_domains": (["packages.example.org"], ["pip", "npm"], []),
     "checkins.budget_percents": ([90], [25, 75], []),
 }
 

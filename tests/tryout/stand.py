@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -80,7 +81,7 @@ def stand(folder: Path, pairs: Sequence[Pair], more: str) -> Iterator[Stand]:
     one = Stand(folder)
     one.home.mkdir(mode=0o700)
     with model_in_a_thread() as model:
-        (one.home / "midwatch.toml").write_text(settings(one, model, sorted({pair.agent for pair in pairs})) + more)
+        (one.home / "midwatch.toml").write_text(settings(one, model, pairs) + more)
         rehearse(model, pairs)
         one.midwatch("up", "--detach")
         try:
@@ -100,17 +101,27 @@ def rehearse(model: Model, pairs: Sequence[Pair]) -> None:
         model.play(f"{pair.agent}-{pair.tree.name}", *steps(pair.agent, pair.tree), final=Say("There is nothing more."))
 
 
-def settings(stand: Stand, model: Model, agents: Sequence[str]) -> str:
-    """What a person writes who has these agents: where the model is, and where its key is stored."""
+def settings(stand: Stand, model: Model, pairs: Sequence[Pair]) -> str:
+    """What a person writes: registries by their clients' names, compilers, and each agent's model and key."""
     text = f"[asks]\napprove_plan_minutes = {PLAN_MINUTES}\n[server]\nport = 0\n"
+    lent = [compiler(pair.tree.toolchain) for pair in pairs if pair.tree.toolchain]
+    text += f'[sandbox]\nsetup_domains = ["pip", "npm"]\ntoolchains = {json.dumps(sorted(set(lent)))}\n'
     secrets, tables = "[secrets]\n", ""
-    for agent in agents:
+    for agent in sorted({pair.agent for pair in pairs}):
         key = stand.folder / f"{agent}.key"
         key.write_text(model.key(agent))
         key.chmod(0o600)
         secrets += f'{agent} = "file:{key}"\n'
         tables += f'[agents.{agent}]\nsecret = "{agent}"\nmodel = "{MODELS[agent]}"\nbase_url = "{model.url}"\n'
     return text + secrets + tables
+
+
+def compiler(toolchain: str) -> str:
+    """Return the folder of a compiler; rustup puts only its own launcher on PATH."""
+    if toolchain == "cargo":
+        asked = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True)
+        return asked.stdout.strip()
+    return str(Path(shutil.which(toolchain) or toolchain).resolve().parents[1])
 
 
 def orders(pairs: Sequence[Pair]) -> str:

@@ -29,6 +29,7 @@ from midwatch.gateway.metering import PriceList, Upstream
 from midwatch.gateway.model_access import ModelProxies
 from midwatch.gateway.redaction.journal_entries import EntryRedactor
 from midwatch.gateway.redaction.redactor import Redactor
+from midwatch.gateway.registries import RegistryAccess, RegistryBook
 from midwatch.gateway.room_network import RoomNetworks
 from midwatch.gateway.vault import Vault
 from midwatch.journal.entry import Entry
@@ -171,10 +172,13 @@ class House(ReadSide):
             outlet=self.parts.outlet or self._apprise,
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.workshop.rooms.isolation),
             door=TracedDoor(self.journal),
-            networks=RoomNetworks(self.journal, self.vault, self.doors),
+            networks=RoomNetworks(self.journal, self.vault, self.doors, self._registries()),
             models=self.crew.models,
             worker=self.worker,
         )
+
+    def _registries(self) -> RegistryAccess:
+        return RegistryAccess(RegistryBook(self.redactor.know), house_key(self.home), self.home, self.clock)
 
     def _morning(self) -> Morning:
         return Morning(

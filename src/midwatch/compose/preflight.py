@@ -57,7 +57,7 @@ class _Trials:
     async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
         sandbox, night = self._house.loaded.settings.sandbox, self._house.night
         reach = NetworkReach(preflight, 0, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
-        place, network = JobPlace(project=project.id, job=preflight, epoch=0), night.networks.for_room(reach)
+        place, network = JobPlace(project=project.id, job=preflight, epoch=0), await night.networks.for_room(reach)
         key, reused, _ = await night.rooms.set_up(place, commit, project.setup, wall, network, asyncio.Event())
         return key, reused
 

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from midwatch.errors import Misuse
 from midwatch.gateway.last_model_error import LastModelErrors, WatchedLedger
@@ -24,6 +25,7 @@ from midwatch.journal.events.crew import FuelRead, ModelCalled
 from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Journal
 from midwatch.ports.ledger import Ledger
+from midwatch.ports.network import HostRefused
 from midwatch.terms.agents import ModelAccess
 
 PROVIDERS: Mapping[str, Provider] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
@@ -150,6 +152,14 @@ class ModelProxyServer:
     def environment(self) -> Mapping[str, str]:
         """Return the variables that give programs inside their model's address and what to present."""
         return environment(self._grant)
+
+    @property
+    def lent(self) -> tuple[Path, ...]:
+        return ()
+
+    async def refused(self) -> tuple[HostRefused, ...]:
+        """Name no host: there is only the model's."""
+        return ()
 
     async def serve(self, listeners: list[socket.socket]) -> None:
         """Serve until cancelled; requests wait until the prices are loaded."""

@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from midwatch.errors import Misuse
@@ -21,16 +22,19 @@ from midwatch.gateway.egress import (
 from midwatch.gateway.egress.policy import INSIDE, no_headers
 from midwatch.gateway.metering.environment import address
 from midwatch.gateway.model_access import ModelProxies, ModelProxyServer
+from midwatch.gateway.registries import Inside, RegistryAccess
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.ports.journal import Journal
-from midwatch.ports.network import NetworkReach
-from midwatch.rules.budget.egress import rules_of
+from midwatch.ports.network import HostRefused, NetworkReach
+from midwatch.rules.budget.egress import clients_in, fault_in, rules_of
 from midwatch.terms.agents import Met
 
 PORT: Final = 8118
 """Port of the egress proxy inside the sandbox; every sandbox has its own network."""
 REGISTRY: Final = re.compile(r"([a-z][a-z0-9-]{0,30})=(https?://[^#\s]+)(?:#(bearer|basic):([A-Za-z0-9_-]+))?")
+MOST_NAMED: Final = 20
+"""Refused hosts that are remembered to be named."""
 KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "pip": ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
     "npm": ("NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
@@ -45,13 +49,22 @@ class RoomNetworks:
     journal: Journal
     vault: Vault
     models: ModelProxies | None = None
+    registries: RegistryAccess | None = None
     resolve: Resolver | None = None
 
-    def for_room(self, reach: NetworkReach) -> "EgressServer | CombinedServer":
+    async def for_room(self, reach: NetworkReach) -> "EgressServer | CombinedServer":
         """Make the egress proxy of a sandbox, and a model proxy where it may use a model."""
         routes = tuple(route_of(text, self.vault) for text in reach.registries)
-        policy = EgressPolicy(rules_of(reach.domains), routes, EgressCaps(requests=reach.max_requests))
-        egress = EgressServer(self.journal, reach, policy, self.resolve)
+        named = clients_in(reach.domains)
+        inside = await self.registries.for_clients(named) if self.registries and named else Inside()
+        policy = EgressPolicy(
+            rules_of(reach.domains),
+            routes,
+            EgressCaps(requests=reach.max_requests),
+            registries=inside.hosts,
+            identity=inside.identity,
+        )
+        egress = EgressServer(self, reach, policy, inside)
         if reach.model is None or self.models is None:
             return egress
         self.models.errors.last.pop(reach.job, None)  # an earlier attempt's error says nothing about this one
@@ -83,6 +96,13 @@ class CombinedServer:
     def environment(self) -> Mapping[str, str]:
         return {name: value for one in self._each for name, value in one.environment.items()}
 
+    @property
+    def lent(self) -> tuple[Path, ...]:
+        return tuple(path for one in self._each for path in one.lent)
+
+    async def refused(self) -> tuple[HostRefused, ...]:
+        return tuple([host for one in self._each for host in await one.refused()])
+
     async def serve(self, listeners: list[socket.socket]) -> None:
         by_port = {listener.getsockname()[1]: listener for listener in listeners}
         async with asyncio.TaskGroup() as group:
@@ -93,11 +113,12 @@ class CombinedServer:
 class EgressServer:
     """Serves one sandbox until cancelled; every connection is recorded before it ends."""
 
-    def __init__(self, journal: Journal, reach: NetworkReach, policy: EgressPolicy, resolve: Resolver | None) -> None:
-        self._journal = journal
+    def __init__(self, house: RoomNetworks, reach: NetworkReach, policy: EgressPolicy, inside: Inside) -> None:
+        self._house = house
         self._reach = reach
         self._policy = policy
-        self._resolve = resolve
+        self._inside = inside
+        self._unlisted: dict[str, None] = {}
         self._seen: asyncio.Queue[ConnectionRecord] = asyncio.Queue()
 
     @property
@@ -110,11 +131,24 @@ class EgressServer:
         door = f"http://127.0.0.1:{PORT}"
         proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"), door)
         near = {"NO_PROXY": "127.0.0.1,localhost,::1", "no_proxy": "127.0.0.1,localhost,::1"}
-        return {**proxy, **near, **self._registries()}
+        return {**proxy, **near, **self._inside.environment, **self._registries()}
+
+    @property
+    def lent(self) -> tuple[Path, ...]:
+        return self._inside.lent
+
+    async def refused(self) -> tuple[HostRefused, ...]:
+        """Return the hosts that were refused because they are not on the list, and whose registries they are."""
+        if not self._unlisted:
+            return ()
+        owners = await self._house.registries.owners() if self._house.registries else {}
+        listed = self._reach.domains
+        return tuple(HostRefused(host, owners.get(host, ""), listed) for host in self._unlisted)
 
     async def serve(self, listeners: list[socket.socket]) -> None:
         """Serve until cancelled; what cannot be recorded must not happen, so a failing journal ends the serving."""
-        egress = EgressProxy(self._policy, self._seen.put_nowait, resolve=self._resolve)
+        house = self._house
+        egress = EgressProxy(self._policy, self._seen.put_nowait, resolve=house.resolve, trust=self._inside.trust)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._record_all())
@@ -133,6 +167,8 @@ class EgressServer:
             await self._record(await self._seen.get())
 
     async def _record(self, seen: ConnectionRecord) -> None:
+        if seen.verdict == "refused" and not seen.rule and len(self._unlisted) < MOST_NAMED and not fault_in(seen.host):
+            self._unlisted[seen.host] = None
         event = ConnectionSeen(
             job=self._reach.job,
             epoch=self._reach.epoch,
@@ -144,7 +180,7 @@ class EgressServer:
             bytes_out=seen.bytes_out,
             bytes_in=seen.bytes_in,
         )
-        await asyncio.shield(self._journal.record(event))
+        await asyncio.shield(self._house.journal.record(event))
 
     def _registries(self) -> dict[str, str]:
         result: dict[str, str] = {}

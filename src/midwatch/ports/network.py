@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from midwatch.terms.agents import Met, ModelAccess
@@ -23,6 +24,17 @@ class NetworkReach:
     """The model that the attempt may use."""
 
 
+@dataclass(frozen=True, slots=True)
+class HostRefused:
+    """A host that a room was refused because it is not on its list."""
+
+    host: str
+    client: str = ""
+    """The package client of this machine whose registry it is; empty where it is none's."""
+    listed: tuple[str, ...] = ()
+    """The list as it was."""
+
+
 class RoomNetwork(Protocol):
     """The proxies of one room; all its traffic passes them.
 
@@ -40,6 +52,15 @@ class RoomNetwork(Protocol):
         """The environment variables that name them to programs inside."""
         ...
 
+    @property
+    def lent(self) -> tuple[Path, ...]:
+        """What programs inside need for it, read-only: certificates, and packages in folders."""
+        ...
+
+    async def refused(self) -> tuple[HostRefused, ...]:
+        """Name the hosts that were refused so far because they are not on the list."""
+        ...
+
     async def serve(self, listeners: list[socket.socket]) -> None:
         """Serve until cancelled, and close the listeners."""
         ...
@@ -48,7 +69,7 @@ class RoomNetwork(Protocol):
 class Networks(Protocol):
     """Makes the network of each room."""
 
-    def for_room(self, reach: NetworkReach) -> RoomNetwork:
+    async def for_room(self, reach: NetworkReach) -> RoomNetwork:
         """Make the proxies that allow these hosts and record every connection."""
         ...
 

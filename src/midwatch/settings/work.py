@@ -121,9 +121,9 @@ class SandboxSettings(SettingsSection):
     toolchains: tuple[Folder, ...] = ()
     """Folders that every job may read, such as compilers outside the system folders."""
     domains: tuple[Name, ...] = ()
-    """Hosts that every job may reach besides those in its orders."""
+    """Hosts that every job may reach besides those in its orders; npm or pip allows reading what it is set to here."""
     setup_domains: tuple[Name, ...] = ()
-    """Hosts that a project's setup may reach, such as package registries; jobs may not."""
+    """Hosts that setups may reach; pip, uv, npm, cargo or go allows reading the registries it is set to here."""
     registries: tuple[Registry, ...] = ()
     """Package registries for setups; the credential is added outside: pip=https://host/team/#bearer:SECRET."""
     max_requests: Many = 1000

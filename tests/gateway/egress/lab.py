@@ -13,6 +13,7 @@ from midwatch.gateway.egress import (
     EgressDeadlines,
     EgressPolicy,
     EgressProxy,
+    RegistryHost,
     RegistryRoute,
 )
 from midwatch.rules.budget.egress import rules_of
@@ -154,6 +155,8 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
     deadlines: EgressDeadlines = QUICK,
     trust: ssl.SSLContext | None = None,
     exempt: set[tuple[str, int]] | None = None,
+    registries: tuple[RegistryHost, ...] = (),
+    identity: ssl.SSLContext | None = None,
 ) -> AsyncIterator[Lab]:
     """Open a proxy whose names lead where the test says; only those addresses on loopback are exempt."""
     world = world or {}
@@ -170,7 +173,7 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
         wake_up.wake_now()
 
     known = {at for found in world.values() for at in found} if exempt is None else exempt
-    policy = EgressPolicy(rules_of(domains), routes, caps, deadlines)
+    policy = EgressPolicy(rules_of(domains), routes, caps, deadlines, registries, identity)
     egress = EgressProxy(policy, seen, resolve=resolve, trust=trust, exempt=known)
     listener = socket.create_server(("127.0.0.1", 0), backlog=200)
     port = listener.getsockname()[1]

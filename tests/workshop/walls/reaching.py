@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.gateway.egress import ConnectionRecord, EgressPolicy, EgressProxy
+from midwatch.ports.network import HostRefused
 from midwatch.rules.budget.egress import rules_of
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -60,10 +61,15 @@ class Doorman:
     far: FarEnd
     inside: FarEnd
     ports: tuple[int, ...] = (PORT,)
+    lent: tuple[Path, ...] = ()
 
     @property
     def environment(self) -> Mapping[str, str]:
         return {}
+
+    async def refused(self) -> tuple[HostRefused, ...]:
+        """Name nothing."""
+        return ()
 
     async def serve(self, listeners: list[socket.socket]) -> None:
         async def resolve(host: str, _: int) -> list[tuple[str, int]]:

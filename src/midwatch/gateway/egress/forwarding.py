@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from midwatch.errors import MidwatchError
 from midwatch.gateway.egress.connection import EgressRefused, LiveConnection
 from midwatch.gateway.egress.http_head import MessageHead, ProxyRequest, read_response, written
-from midwatch.gateway.egress.policy import RegistryRoute
+from midwatch.gateway.egress.policy import HeaderSource, RegistryHost, RegistryRoute
 from midwatch.gateway.egress.wire import Wire, one_failure, pump, pump_length
 
 MOST_INTERIM: Final = 8
@@ -23,10 +23,14 @@ _LONGEST_CHUNK_LINE: Final = 10
 
 Fields = tuple[tuple[str, str], ...]
 Move = Callable[[bytes], Awaitable[None]]
+Registry = RegistryRoute | RegistryHost
+READING: Final = frozenset({"GET", "HEAD"})
 
 
-async def head_for(request: ProxyRequest, route: RegistryRoute | None) -> bytes:
+async def head_for(request: ProxyRequest, route: Registry | None) -> bytes:
     """Build the head for the remote host."""
+    if isinstance(route, RegistryHost):
+        return await _reading_head(request, route)
     framing: Fields = (("Content-Length", str(request.length)),) if request.length is not None else ()
     framing = (("Transfer-Encoding", "chunked"),) if request.chunked else framing
     close: Fields = (("Connection", "close"),)
@@ -35,7 +39,7 @@ async def head_for(request: ProxyRequest, route: RegistryRoute | None) -> bytes:
         return written(first, (("Host", request.authority), *close, *request.head.kept(*_OURS), *framing))
     if request.method not in route.methods:
         raise EgressRefused(f"{route.name} may be read, but {request.method} is not allowed there.", status=405)
-    added = await _credential(route)
+    added = await _credential(route.name, route.headers)
     usual = 443 if route.secure else 80
     host = route.host if route.port == usual else f"{route.host}:{route.port}"
     kept = request.head.kept(*_OURS, *_PERSONAL, *(name.lower() for name in added))
@@ -43,18 +47,40 @@ async def head_for(request: ProxyRequest, route: RegistryRoute | None) -> bytes:
     return written(first, (("Host", host), *close, *kept, *added.items(), *framing))
 
 
-def path_on(route: RegistryRoute, path: str) -> str:
-    """Resolve a path below the folder of a route; one that would leave the folder is refused."""
+async def _reading_head(request: ProxyRequest, registry: RegistryHost) -> bytes:
+    """Build the head of a request that can only read; the job's own credential is left behind."""
+    if request.method not in READING:
+        why = f"{registry.host} may be read, but {request.method} is not allowed there."
+        raise EgressRefused(why, status=405)
+    if request.length or request.chunked:
+        raise EgressRefused(f"The request to {registry.host} was refused: reading needs no body.", status=400)
+    _plain_path(registry.host, request.path)
+    below = request.path.startswith(registry.folder)
+    added = await _credential(registry.host, registry.headers) if below else {}
+    kept = request.head.kept(*_OURS, *_PERSONAL, *(name.lower() for name in added))
+    first = f"{request.method} {request.path} HTTP/1.1"
+    return written(first, (("Host", registry.authority), ("Connection", "close"), *kept, *added.items()))
+
+
+def _plain_path(name: str, path: str) -> None:
     parts = unquote(path.partition("?")[0]).replace("\\", "/").split("/")
     if {".", ".."} & set(parts):
-        raise EgressRefused(f"The request to {route.name} was refused: its path leaves the registry.", status=400)
+        raise EgressRefused(f"The request to {name} was refused: its path leaves the registry.", status=400)
+
+
+def path_on(route: RegistryRoute, path: str) -> str:
+    """Resolve a path below the folder of a route; one that would leave the folder is refused."""
+    _plain_path(route.name, path)
     return route.path + path.lstrip("/")
 
 
 async def carry(
-    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: RegistryRoute | None
-) -> None:
-    """Send the body and receive the answer at the same time: an answer may come early."""
+    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: Registry | None, *, keeps: bool = False
+) -> bool:
+    """Send the body and receive the answer at the same time: an answer may come early.
+
+    Return whether the job's connection can carry another request, where it `keeps` it.
+    """
     if request.head.values("expect"):
         job.writer.write(CONTINUE)
 
@@ -66,17 +92,21 @@ async def carry(
     with one_failure():
         async with asyncio.TaskGroup() as ways:
             sending = ways.create_task(_upload(request, job.reader, send))
-            await _answer(visit, request, job, world, route)
+            kept = await _answer(visit, request, job, world, route, keeps=keeps)
             sending.cancel()
+    return kept
 
 
 async def _answer(
-    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: RegistryRoute | None
-) -> None:
+    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: Registry | None, *, keeps: bool
+) -> bool:
     try:
         status, head = await _final_head(world.reader)
         length, fields = _answer_fields(head, route)
-        fresh = written(head.first, (*fields, ("Connection", "close")))
+        bodiless = request.method == "HEAD" or status in {204, 304}
+        ends_itself = bodiless or length is not None or any(name == "Transfer-Encoding" for name, _ in fields)
+        keeps = keeps and ends_itself and head.first.startswith("HTTP/1.1")
+        fresh = written(head.first, (*fields, *(() if keeps else (("Connection", "close"),))))
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, EgressRefused):
         raise EgressRefused(f"{visit.host} gave no answer that can be passed on.", "failed", 502) from None
 
@@ -84,12 +114,30 @@ async def _answer(
         await visit.bring(data, job.writer)
 
     await bring(fresh)
-    if request.method == "HEAD" or status in {204, 304}:
-        return
-    if length is None:
+    if bodiless:
+        return keeps
+    if length is None and ends_itself:
+        await _bring_chunks(world.reader, bring)
+    elif length is None:
         await pump(world.reader, bring)
     else:
         await pump_length(world.reader, bring, length)
+    return keeps
+
+
+async def _bring_chunks(world: asyncio.StreamReader, bring: Move) -> None:
+    """Pass a chunked body on until its own end: not every host closes the connection after it."""
+    try:
+        while size := int((await world.readuntil(b"\n")).partition(b";")[0].strip() or b"-", 16):
+            await bring(b"%x\r\n" % size)
+            await pump_length(world, bring, size)
+            await world.readuntil(b"\n")
+            await bring(b"\r\n")
+        while (await world.readuntil(b"\n")).strip():
+            pass
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
+        raise EgressRefused("The answer broke off.", "failed", 502) from None
+    await bring(b"0\r\n\r\n")
 
 
 async def _final_head(reader: asyncio.StreamReader) -> tuple[int, MessageHead]:
@@ -102,7 +150,7 @@ async def _final_head(reader: asyncio.StreamReader) -> tuple[int, MessageHead]:
     raise EgressRefused("The server did not answer.", "failed", 502)
 
 
-def _answer_fields(head: MessageHead, route: RegistryRoute | None) -> tuple[int | None, Fields]:
+def _answer_fields(head: MessageHead, route: Registry | None) -> tuple[int | None, Fields]:
     codings = [value.lower() for value in head.values("transfer-encoding")]
     lengths = head.values("content-length")
     if codings not in ([], ["chunked"]) or len(lengths) > 1 or not all(one.isdecimal() for one in lengths):
@@ -112,10 +160,12 @@ def _answer_fields(head: MessageHead, route: RegistryRoute | None) -> tuple[int 
     return int(lengths[0]) if lengths else None, _localised(head.kept(), route)
 
 
-def _localised(fields: Fields, route: RegistryRoute | None) -> Fields:
+def _localised(fields: Fields, route: Registry | None) -> Fields:
     """Keep a route's cookies outside, and its redirects on the route."""
     if route is None:
         return fields
+    if isinstance(route, RegistryHost):
+        return tuple((name, value) for name, value in fields if name.lower() != "set-cookie")
     usual = 443 if route.secure else 80
     far = f"{'https' if route.secure else 'http'}://{route.host}{'' if route.port == usual else f':{route.port}'}"
     local = f"http://{route.name}/"
@@ -130,13 +180,13 @@ def _localised(fields: Fields, route: RegistryRoute | None) -> Fields:
     return tuple(fresh)
 
 
-async def _credential(route: RegistryRoute) -> Mapping[str, str]:
+async def _credential(name: str, headers: HeaderSource) -> Mapping[str, str]:
     try:
-        added = dict(await route.headers())
+        added = dict(await headers())
         written("", tuple(added.items()))
     except (MidwatchError, OSError, ValueError):
         # Its own message is not repeated: it may hold the credential that it could not use.
-        raise EgressRefused(f"The credential for {route.name} is not available.", "failed", 502) from None
+        raise EgressRefused(f"The credential for {name} is not available.", "failed", 502) from None
     return added
 
 

@@ -62,8 +62,11 @@ class ProxyRequest:
         return self.host if self.port == 80 else f"{self.host}:{self.port}"
 
 
-def read_request(raw: bytes) -> ProxyRequest:
-    """Parse the head of a request; anything not clearly valid is refused."""
+def read_request(raw: bytes, *, to: tuple[str, int] | None = None) -> ProxyRequest:
+    """Parse the head of a request; anything not clearly valid is refused.
+
+    `to` is the host of an opened tunnel: requests in it name only a path.
+    """
     head = _read_head(raw)
     words = head.first.split(" ")
     if len(words) != 3 or not _TOKEN.fullmatch(words[0]) or words[2] not in {"HTTP/1.1", "HTTP/1.0"}:
@@ -78,12 +81,12 @@ def read_request(raw: bytes) -> ProxyRequest:
     if [value.lower() for value in head.values("expect")] not in ([], ["100-continue"]):
         raise _odd("it expects something we do not know")
     length, chunked = _framing(head, version)
-    if method == "CONNECT":
+    if method == "CONNECT" and to is None:
         if chunked or length is not None:
             raise _odd("a tunnel request has no body")
         host, port = _authority(target, None)
         return ProxyRequest(method, host, port, "", version, head)
-    host, port, path = _absolute(target)
+    host, port, path = _absolute(target) if to is None else (*to, _path(target))
     return ProxyRequest(method, host, port, path, version, head, length, chunked)
 
 
@@ -170,6 +173,12 @@ def _absolute(target: str) -> tuple[str, int, str]:
     if "#" in path:
         raise _odd("its target has a fragment")
     return host, port, path if path.startswith("/") else "/" + path
+
+
+def _path(target: str) -> str:
+    if not target.startswith("/") or "#" in target:
+        raise _odd("its target is not a path")
+    return target
 
 
 def _odd(what: str) -> EgressRefused:

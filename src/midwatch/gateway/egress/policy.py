@@ -1,6 +1,7 @@
 """What one job may do on the network: hosts, routes, caps and deadlines, fixed when its epoch begins."""
 
 import re
+import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -116,6 +117,25 @@ class RegistryRoute:
 
 
 @dataclass(frozen=True, slots=True)
+class RegistryHost:
+    """A host that a package client of this machine downloads from: under its own name, for reading only."""
+
+    client: str
+    """The client that is set to it, such as pip."""
+    host: str
+    port: int
+    secure: bool = True
+    folder: str = "/"
+    """The credential is added below this folder only: the host may serve other things that it would open."""
+    headers: HeaderSource = no_headers
+
+    @property
+    def authority(self) -> str:
+        """Return the host as a Host field names it."""
+        return self.host if self.port == (443 if self.secure else 80) else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
 class EgressPolicy:
     """Everything that limits one job epoch on the network."""
 
@@ -123,7 +143,17 @@ class EgressPolicy:
     routes: tuple[RegistryRoute, ...] = ()
     caps: EgressCaps = EgressCaps()
     deadlines: EgressDeadlines = EgressDeadlines()
+    registries: tuple[RegistryHost, ...] = ()
+    identity: ssl.SSLContext | None = None
+    """What the job sees as the certificate of a registry's host; without it only plain http ones can be read."""
 
     def route(self, host: str, port: int) -> RegistryRoute | None:
         name = canonical(host) if not fault_in(host) else ""
         return next((one for one in self.routes if one.name == name and port == one.local_port), None)
+
+    def registry(self, host: str, port: int, path: str = "/") -> RegistryHost | None:
+        """Find the registry on a host and port; of several, the one whose folder holds the path."""
+        name = canonical(host) if not fault_in(host) else ""
+        here = [one for one in self.registries if one.host == name and one.port == port]
+        below = [one for one in here if path.startswith(one.folder)]
+        return max(below, key=lambda one: len(one.folder), default=here[0] if here else None)

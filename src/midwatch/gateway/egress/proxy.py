@@ -16,9 +16,10 @@ from midwatch.gateway.egress.connection import (
     LiveConnection,
 )
 from midwatch.gateway.egress.dialer import Address, Dialer, Resolver, SystemResolver
-from midwatch.gateway.egress.forwarding import carry, head_for
+from midwatch.gateway.egress.forwarding import Registry, carry, head_for
 from midwatch.gateway.egress.http_head import LARGEST_HEAD, ProxyRequest, read_request, written
-from midwatch.gateway.egress.policy import EgressPolicy, RegistryRoute
+from midwatch.gateway.egress.opened import OpenedTunnel
+from midwatch.gateway.egress.policy import EgressPolicy, RegistryHost
 from midwatch.gateway.egress.tls import ACCESS_DENIED
 from midwatch.gateway.egress.tunnel import Tunnel
 from midwatch.gateway.egress.wire import Wire, within
@@ -125,6 +126,9 @@ class EgressProxy:
             visit.begin()
             await self._forward(visit, request, job, route)
             return f"{route.name} is {route.host}, by the settings."
+        registry = self._policy.registry(request.host, request.port, request.path)
+        if registry is not None:
+            return await self._read_registry(visit, request, job, registry)
         reach = may_reach(request.host, request.port, self._policy.rules)
         if not reach.allowed:
             raise EgressRefused(reach.why)
@@ -137,6 +141,28 @@ class EgressProxy:
         else:
             await self._forward(visit, replace(request, host=reach.name), job, None)
         return reach.why
+
+    async def _read_registry(
+        self, visit: LiveConnection, request: ProxyRequest, job: Wire, registry: RegistryHost
+    ) -> str:
+        visit.host, visit.rule = registry.host, registry.client
+        if registry.secure != (request.method == "CONNECT"):
+            kind = "TLS" if registry.secure else "plain http"
+            raise EgressRefused(f"{registry.host} is a registry that {registry.client} reads by {kind} only.")
+        visit.begin()
+        if not registry.secure:
+            await self._forward(visit, request, job, registry)
+        elif self._policy.identity is None:
+            raise EgressRefused(f"{registry.host} cannot be read without a certificate for it.", "failed")
+        else:
+            tunnel = OpenedTunnel(visit, job, self._policy.identity, self._policy.deadlines)
+
+            async def forward(inner: ProxyRequest, wire: Wire) -> bool:
+                at = self._policy.registry(inner.host, inner.port, inner.path) or registry
+                return await self._forward(visit, inner, wire, at, keeps=True)
+
+            await tunnel.run(forward)
+        return f"{registry.host} is a registry of {registry.client} on this machine, for reading."
 
     async def _head(self, job: Wire) -> bytes:
         slow = "The job opened a connection and did not finish its request in time."
@@ -161,17 +187,17 @@ class EgressProxy:
             world.cut()
 
     async def _forward(
-        self, visit: LiveConnection, request: ProxyRequest, job: Wire, route: RegistryRoute | None
-    ) -> None:
+        self, visit: LiveConnection, request: ProxyRequest, job: Wire, route: Registry | None, *, keeps: bool = False
+    ) -> bool:
         head = await head_for(request, route)
         host, port = (route.host, route.port) if route else (request.host, request.port)
-        own_network = route is not None and route.own_network
+        own_network = isinstance(route, RegistryHost) or (route is not None and route.own_network)
         addresses = await self._dialler.addresses(host, port, own_network=own_network)
         trust = self._trusted() if route and route.secure else None
         world = await self._dialler.dial(visit, addresses, host=host, trust=trust)
         try:
             await visit.send(head, world.writer)
-            await carry(visit, request, job, world, route)
+            return await carry(visit, request, job, world, route, keeps=keeps)
         finally:
             world.cut()
 

@@ -23,7 +23,8 @@ class Wire:
     @classmethod
     def of(cls, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> "Wire":
         """Take both directions; nothing is buffered in memory, so a drained connection holds no bytes."""
-        writer.transport.set_write_buffer_limits(0)
+        # A TLS transport with a limit of 0 would pause for ever: it pauses at the limit, not above it.
+        writer.transport.set_write_buffer_limits(1 if writer.get_extra_info("sslcontext") else 0)
         line: socket.socket | None = writer.get_extra_info("socket")
         if line is not None and line.family in {socket.AF_INET, socket.AF_INET6}:
             # asyncio does so only where the listener names its protocol; else each small part waits 40 ms for the last.

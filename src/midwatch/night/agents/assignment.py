@@ -54,7 +54,7 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         idle=timedelta(minutes=settings.execution.idle_minutes),
         grace=grace(night.settings()),
         night_left=await _night_left(night.clock, night.records, job),
-        network=night.networks.for_room(reach),
+        network=await night.networks.for_room(reach),
         stop=night.wake_ups.of(job.id),
         room_bytes=settings.sandbox.room_mib * MIB,
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
@@ -102,11 +102,11 @@ def grace(settings: Settings) -> timedelta:
     return timedelta(seconds=settings.sandbox.stop_grace_seconds)
 
 
-def setup_network(settings: Settings, networks: Networks, job: JobRow) -> RoomNetwork:
+async def setup_network(settings: Settings, networks: Networks, job: JobRow) -> RoomNetwork:
     """Let a project's setup reach the hosts that the settings allow for setups, such as registries."""
     sandbox = settings.sandbox
     reach = NetworkReach(job.id, job.epoch, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
-    return networks.for_room(reach)
+    return await networks.for_room(reach)
 
 
 def _reach(

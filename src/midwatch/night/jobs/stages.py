@@ -57,7 +57,7 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
         commit,
         project.setup,
         wall,
-        setup_network(night.settings(), night.networks, job),
+        await setup_network(night.settings(), night.networks, job),
         night.wake_ups.of(job.id),
     )
     return (

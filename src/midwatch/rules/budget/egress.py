@@ -8,6 +8,8 @@ from typing import Final
 
 from midwatch.errors import Misuse
 
+CLIENTS: Final = ("pip", "uv", "npm", "cargo", "go")
+"""Package clients: on a list of hosts, a client's name stands for the registries it is set to here, read-only."""
 WEB_PORTS: Final = frozenset({80, 443})
 LONGEST_NAME: Final = 253
 LONGEST_SHOWN: Final = 100
@@ -57,8 +59,16 @@ _CLOSED_V6: Final = tuple(
         ("ff00::/8", "a multicast address"),
     )
 )
-_OWN_NETWORKS: Final = tuple(IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+_OWN_NETWORKS: Final = tuple(
+    IPv4Network(block)
+    for block in (
+        *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+        *("100.64.0.0/10", "198.18.0.0/15"),  # overlay networks and local gateways
+        *("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"),  # routed nowhere, so only a local gateway answers there
+    )
+)
 _OWN_NETWORKS_V6: Final = IPv6Network("fc00::/7")
+_CLOUD_V4: Final = IPv4Network("100.100.100.200/32")
 _CLOUD_V6: Final = IPv6Network("fd00:ec2::/32")
 
 
@@ -105,7 +115,14 @@ class HostDecision:
 
 
 def rules_of(domains: Iterable[str]) -> tuple[HostRule, ...]:
-    return tuple(HostRule.parse(text) for text in domains)
+    """Read the hosts of a list; names of package clients are read by `clients_in`."""
+    return tuple(HostRule.parse(text) for text in domains if text not in CLIENTS)
+
+
+def clients_in(domains: Iterable[str]) -> tuple[str, ...]:
+    """Return the package clients on a list of hosts, each once."""
+    named = set(domains)
+    return tuple(name for name in CLIENTS if name in named)
 
 
 def may_reach(host: str, port: int, rules: Iterable[HostRule]) -> HostDecision:
@@ -151,7 +168,7 @@ def port_in(text: str) -> int | None:
 def why_not_dial(address: str, *, own_network: bool = False) -> str:
     """Say why a job may not connect to an address; empty when it may.
 
-    With own_network the private ranges are open too, for a registry that the settings name.
+    With own_network the ranges of local networks are open too, for a registry that this machine itself is set to.
     """
     try:
         found = ip_address(address)
@@ -175,7 +192,7 @@ def _is_address(name: str) -> bool:
 
 
 def _why_not_v4(address: IPv4Address, *, own_network: bool) -> str:
-    if own_network and any(address in block for block in _OWN_NETWORKS):
+    if own_network and address not in _CLOUD_V4 and any(address in block for block in _OWN_NETWORKS):
         return ""
     return next((what for block, what in _CLOSED_V4 if address in block), "")
 

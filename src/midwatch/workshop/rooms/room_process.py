@@ -211,6 +211,7 @@ async def _held(
     if network is not None and room.has_doors:
         surroundings = {**walls.environment, **network.environment}
         walls = replace(walls, environment=surroundings, ports=network.ports, control=room.place / "doors")
+        walls = replace(walls, read_only=(*walls.read_only, *network.lent))
     await asyncio.to_thread(write_errand, room.place, {"purpose": room.purpose, "log_begins": begins})
     entering = await asyncio.to_thread(
         command,

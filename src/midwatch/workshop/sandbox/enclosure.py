@@ -60,6 +60,7 @@ class Enclosure:
         if network is not None and self.isolation is Isolation.BUBBLEWRAP:
             surroundings = {**walls.environment, **network.environment}
             walls = replace(walls, environment=surroundings, ports=network.ports, control=log.with_suffix(".doors"))
+            walls = replace(walls, read_only=(*walls.read_only, *network.lent))
         entering = await asyncio.to_thread(command, self.furnished(walls), argv, isolation=self.isolation, note=note)
         try:
             async with _served(walls, network):

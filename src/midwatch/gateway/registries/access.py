@@ -1,0 +1,119 @@
+"""What a sandbox gets so that package clients inside it can read their registries: hosts, variables, certificates."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from midwatch.errors import MidwatchError
+from midwatch.gateway.egress import HeaderSource, RegistryAuthority, RegistryHost
+from midwatch.gateway.registries.book import RegistryBook
+from midwatch.gateway.registries.client import ClientRegistries, RegistrySource, surroundings
+from midwatch.ports.clock import Clock
+from midwatch.rules.budget.egress import CLIENTS, fault_in
+
+BUNDLE: Final = "registries.pem"
+_BUNDLES: Final = tuple(
+    Path(name)
+    for name in (
+        *("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"),
+        *("/etc/ssl/cert.pem", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem"),
+    )
+)
+_TRUST: Final = (
+    *("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT"),
+    *("NODE_EXTRA_CA_CERTS", "NPM_CONFIG_CAFILE", "CARGO_HTTP_CAINFO", "DENO_CERT"),
+)
+"""Variables by which programs find the certificates they trust."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What one sandbox gets."""
+
+    hosts: tuple[RegistryHost, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    lent: tuple[Path, ...] = ()
+    identity: ssl.SSLContext | None = None
+    trust: ssl.SSLContext | None = None
+    """Whom the proxy trusts outside, where a client has certificates of its own."""
+
+
+class RegistryAccess:
+    """Prepares what sandboxes need to read the registries of named clients."""
+
+    def __init__(self, book: RegistryBook, key: bytes, home: Path, clock: Clock) -> None:
+        self._book = book
+        self._authority = RegistryAuthority(key)
+        self._bundle = home / BUNDLE
+        self._clock = clock
+
+    async def for_clients(self, clients: tuple[str, ...]) -> Inside:
+        """Ask each client, and allow exactly what it is set to."""
+        asked = [await self._book.of(client) for client in clients]
+        hosts = tuple(host for one in asked for host in hosts_of(one))
+        environment = {name: value for one in asked for name, value in one.environment.items()}
+        folders = tuple(dict.fromkeys(folder for one in asked for folder in one.folders))
+        if not any(host.secure for host in hosts):
+            return Inside(hosts, environment, folders)
+        certificates = tuple(dict.fromkeys(file for one in asked for file in one.certificates))
+        await asyncio.to_thread(self._write_bundle, certificates)
+        return Inside(
+            hosts=hosts,
+            environment={**environment, **dict.fromkeys(_TRUST, str(self._bundle))},
+            lent=(self._bundle, *folders),
+            identity=self._authority.identity((host.host for host in hosts if host.secure), self._clock.now()),
+            trust=await asyncio.to_thread(trusting, certificates),
+        )
+
+    async def owners(self) -> dict[str, str]:
+        """Return which client each host is a registry of, as far as the clients of this machine say."""
+        found: dict[str, str] = {}
+        for client in CLIENTS:
+            try:
+                asked = await self._book.of(client)
+            except MidwatchError:
+                continue
+            for host in hosts_of(asked):
+                found.setdefault(host.host, client)
+        return found
+
+    def _write_bundle(self, certificates: tuple[str, ...]) -> None:
+        """Write whom programs inside trust: whom this machine trusts, and our certificates for registries."""
+        named = surroundings().get("SSL_CERT_FILE", "")
+        places = (*((Path(named),) if named else ()), *_BUNDLES)
+        files = [*(place for place in places if place.is_file())][:1] + [Path(file) for file in certificates]
+        texts = [file.read_bytes().rstrip() for file in dict.fromkeys(files) if file.is_file()]
+        fresh = self._bundle.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        fresh.touch(mode=0o600)
+        fresh.write_bytes(b"\n".join([*texts, self._authority.pem]))
+        fresh.rename(self._bundle)
+
+
+def hosts_of(asked: ClientRegistries) -> tuple[RegistryHost, ...]:
+    """Return the hosts that a client may read; one without a plain name cannot be reached from a sandbox."""
+    own = tuple(
+        RegistryHost(asked.client, one.host, one.port, one.secure, one.folder, headers_of(one))
+        for one in asked.sources
+        if not fault_in(one.host)
+    )
+    further = tuple(RegistryHost(asked.client, host, port) for host, port in asked.downloads if not fault_in(host))
+    return own + further
+
+
+def headers_of(source: RegistrySource) -> HeaderSource:
+    async def headers() -> Mapping[str, str]:
+        return {"Authorization": source.authorization} if source.authorization else {}
+
+    return headers
+
+
+def trusting(certificates: tuple[str, ...]) -> ssl.SSLContext:
+    """Trust whom this machine trusts, and whom its clients trust besides."""
+    trust = ssl.create_default_context()
+    for file in certificates:
+        trust.load_verify_locations(file)
+    return trust
