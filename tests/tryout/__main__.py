@@ -1,6 +1,6 @@
 """Real agents on real source trees, for one night at cautious: a line per pair, and what a person saw of it.
 
-usage: python -m tests.tryout [--only AGENT ...] [--tree NAME ...] [--keep FOLDER] [--list]
+usage: python -m tests.tryout [--only AGENT ...] [--tree NAME ...] [--keep FOLDER] [--no-preflight] [--list]
 """
 
 import argparse
@@ -27,7 +27,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--only", action="append", default=[], metavar="AGENT", help="claude, codex or opencode")
     parser.add_argument("--tree", action="append", default=[], metavar="NAME", help="only this source tree")
     parser.add_argument("--keep", metavar="FOLDER", help="work in this new folder, and keep it")
-    parser.add_argument("--settings", metavar="FILE", help="settings to add to the ones of this tryout")
+    parser.add_argument("--no-preflight", action="store_true", help="sign at once; setups then run beside each other")
     parser.add_argument("--list", action="store_true", help="say which pairs there are, and run nothing")
     options = parser.parse_args(words)
     pairs = chosen(options.only, options.tree)
@@ -40,8 +40,7 @@ def main(words: Sequence[str]) -> int:
     if found().isolation is not Isolation.BUBBLEWRAP:
         print(f"midwatch: there are no walls to put agents in. {found().why}", file=sys.stderr)
         return 1
-    more = Path(options.settings).read_text() if options.settings else ""
-    return tried(pairs, options.keep, more)
+    return tried(pairs, options.keep, preflight=not options.no_preflight)
 
 
 def chosen(agents: Sequence[str], trees: Sequence[str]) -> list[Pair]:
@@ -54,13 +53,13 @@ def chosen(agents: Sequence[str], trees: Sequence[str]) -> list[Pair]:
     ]
 
 
-def tried(pairs: Sequence[Pair], keep: str | None, more: str) -> int:
+def tried(pairs: Sequence[Pair], keep: str | None, *, preflight: bool) -> int:
     """Play the night in a folder of its own, and say what became of each pair."""
     folder = Path(keep) if keep else Path(tempfile.mkdtemp(prefix="midwatch-tryout-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
         fit, unfit = sorted_out(pairs)
-        results = [*unfit, *(night(folder, fit, more) if fit else ())]
+        results = [*unfit, *(night(folder, fit, preflight=preflight) if fit else ())]
         print(count(results), flush=True)
         return 0 if all(one.delivered for one in results) else 1
     except StandFailed as problem:
@@ -88,14 +87,14 @@ def sorted_out(pairs: Sequence[Pair]) -> tuple[list[Pair], list[Outcome]]:
     return fit, unfit
 
 
-def night(folder: Path, pairs: Sequence[Pair], more: str) -> list[Outcome]:
+def night(folder: Path, pairs: Sequence[Pair], *, preflight: bool) -> list[Outcome]:
     """Set everything up through the command line, sign, wait for the morning, and read what became of it."""
     print(f"midwatch: {len(pairs)} jobs in {folder}", flush=True)
-    with stand(folder, pairs, more) as one:
+    with stand(folder, pairs) as one:
         add_projects(one, pairs)
         (folder / "orders.toml").write_text(orders(pairs))
         one.midwatch("brief", "--file", "orders.toml", log="sheet.txt")
-        one.midwatch("start", log="start.txt")
+        one.midwatch("start", *(() if preflight else ("--no-preflight",)), log="start.txt")
         wait_for_morning(one, MOST_MINUTES)
         results = outcomes(one, pairs)
         for result in results:

@@ -76,12 +76,12 @@ class Stand:
 
 
 @contextmanager
-def stand(folder: Path, pairs: Sequence[Pair], more: str) -> Iterator[Stand]:
+def stand(folder: Path, pairs: Sequence[Pair]) -> Iterator[Stand]:
     """Start a server whose settings name the agents, and a model that leads them."""
     one = Stand(folder)
     one.home.mkdir(mode=0o700)
     with model_in_a_thread() as model:
-        (one.home / "midwatch.toml").write_text(settings(one, model, pairs) + more)
+        (one.home / "midwatch.toml").write_text(settings(one, model, pairs))
         rehearse(model, pairs)
         one.midwatch("up", "--detach")
         try:
