@@ -143,6 +143,31 @@ async def _uncommitted(_: TestHouse, source: Path) -> None:
     (source / "idea.txt").write_text("x\n")
 
 
+async def _found_tool_missing(house: TestHouse, source: Path) -> None:
+    await _no_checks(house, source)
+    _committed(source, "justfile", "test:\n\tnosuchtool\n")
+
+
+async def _found_red(house: TestHouse, source: Path) -> None:
+    await _no_checks(house, source)
+    _committed(source, "Makefile", "test:\n\t@echo 2 failed; exit 1\n")
+
+
+async def _lockfile(_: TestHouse, source: Path) -> None:
+    _committed(source, "package-lock.json", "{}")
+
+
+async def _refused(house: TestHouse, _: Path) -> None:
+    reading = "import urllib.request as web; web.urlopen('https://packages.example/team/x')"
+    await by_day.change_project(house.house.evening, "sample", by="ann", setup=f'python3 -c "{reading}"')
+
+
+def _committed(source: Path, name: str, text: str) -> None:
+    (source / name).write_text(text)
+    git(source, "add", name)
+    git(source, "commit", "-qm", "more")
+
+
 SPOILT: dict[str, tuple[Spoil, What, LineState, str, str]] = {
     "remote gone": (_remote_gone, What.CLONE, BAD, "is not a folder", "Give the path of a git repository"),
     "setup fails": (_setup_fails, What.SETUP, BAD, "ended with 7: no index", "sandbox.setup_domains"),
@@ -150,12 +175,19 @@ SPOILT: dict[str, tuple[Spoil, What, LineState, str, str]] = {
     "module missing": (_module_missing, What.CHECKS, BAD, "nosuchmodule is not there", "--setup"),
     "red already": (_red_already, What.CHECKS, LOOK, "`exit 3` is red on main already", "Fix it first"),
     "no checks": (_no_checks, What.CHECKS, LOOK, "no checks", "midwatch project change sample"),
+    "found, tool missing": (_found_tool_missing, What.CHECKS, LOOK, "`just test` cannot run: just", "install just"),
+    "found, red": (_found_red, What.CHECKS, LOOK, "`make test` is red on main", "Fix it first"),
+    "lockfile held": (_lockfile, What.SETUP, LOOK, "package-lock.json asks for `npm ci`", "setup_domains=npm"),
+    "host refused": (_refused, What.SETUP, BAD, "reach packages.example (pip's registry).", "setup_domains=pip"),
     "uncommitted": (_uncommitted, What.CLONE, LOOK, "1 uncommitted file stays out of it: idea.txt", "Commit"),
 }
 
 
 @pytest.mark.parametrize("name", SPOILT)
-async def test_what_is_wrong_with_a_project_is_named_with_its_fix(tmp_path: Path, name: str) -> None:
+async def test_what_is_wrong_with_a_project_is_named_with_its_fix(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "https://packages.example/team")
     spoil, what, state, text, fix = SPOILT[name]
     async with prepared(tmp_path) as house:
         await spoil(house, tmp_path / "sample")

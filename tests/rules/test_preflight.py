@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midwatch.rules.checks.missing_tools import missing_tool
 from midwatch.rules.people import preflight as judge
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.orders import Limits
@@ -43,7 +44,7 @@ def test_checks_are_ready_if_and_only_if_all_are_green(results: list[CheckResult
     ],
 )
 def test_a_program_that_is_not_there_is_told_from_one_that_fails(command: str, code: int, tail: str, tool: str) -> None:
-    assert judge.missing_tool(result(command, code, tail)) == tool
+    assert missing_tool(result(command, code, tail)) == tool
 
 
 def test_a_tool_the_person_has_and_jobs_have_not_is_lent_by_a_setting() -> None:

@@ -16,7 +16,7 @@ LISTS: dict[str, tuple[JsonValue, ...]] = {
     "server.allowed_hosts": (["night.example.org"], ["night.example.org", "192.168.1.2:8484"], []),
     "gate.protected_projects": (["ledger"], ["ledger", "shop"], []),
     "execution.allowed_tools": (["Read"], ["Read", "Bash(make *)"], []),
-    "sandbox.toolchains": (["/opt/node"], ["/opt/node", "~/.cargo"], []),
+    "sandbox.toolchains": (["/opt/node"], ["/opt/node", "~/.cargo"], ["node", "cargo"], []),
     "sandbox.domains": (["docs.example.org"], ["docs.example.org", "api.example.org"], []),
     "sandbox.registries": (["pip=https://packages.example.org/team/#bearer:team"], []),
     "sandbox.setup_domains": (["packages.example.org"], ["pip", "npm"], []),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -102,10 +101,10 @@ def rehearse(model: Model, pairs: Sequence[Pair]) -> None:
 
 
 def settings(stand: Stand, model: Model, pairs: Sequence[Pair]) -> str:
-    """What a person writes: registries by their clients' names, compilers, and each agent's model and key."""
+    """What a person writes: registries and compilers by name, and each agent's model and key."""
     text = f"[asks]\napprove_plan_minutes = {PLAN_MINUTES}\n[server]\nport = 0\n"
-    lent = [compiler(pair.tree.toolchain) for pair in pairs if pair.tree.toolchain]
-    text += f'[sandbox]\nsetup_domains = ["pip", "npm"]\ntoolchains = {json.dumps(sorted(set(lent)))}\n'
+    lent = {pair.tree.toolchain for pair in pairs if pair.tree.toolchain}
+    text += f'[sandbox]\nsetup_domains = ["pip", "npm"]\ntoolchains = {json.dumps(sorted(lent))}\n'
     secrets, tables = "[secrets]\n", ""
     for agent in sorted({pair.agent for pair in pairs}):
         key = stand.folder / f"{agent}.key"
@@ -114,14 +113,6 @@ def settings(stand: Stand, model: Model, pairs: Sequence[Pair]) -> str:
         secrets += f'{agent} = "file:{key}"\n'
         tables += f'[agents.{agent}]\nsecret = "{agent}"\nmodel = "{MODELS[agent]}"\nbase_url = "{model.url}"\n'
     return text + secrets + tables
-
-
-def compiler(toolchain: str) -> str:
-    """Return the folder of a compiler; rustup puts only its own launcher on PATH."""
-    if toolchain == "cargo":
-        asked = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True)
-        return asked.stdout.strip()
-    return str(Path(shutil.which(toolchain) or toolchain).resolve().parents[1])
 
 
 def orders(pairs: Sequence[Pair]) -> str:

@@ -11,6 +11,8 @@ from midwatch.evening.preflight_run import Lookout
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import NetworkReach
 from midwatch.ports.workspace import JobPlace, ProofRequest
+from midwatch.rules.budget.egress import setup_clients
+from midwatch.rules.checks.setups import SetupChoice
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.settings.derived import channel_secret
 from midwatch.terms.forges import Rehearsed
@@ -54,11 +56,18 @@ class _Trials:
         head = await mirrors.update(project.id, project.path, project.branch)
         return facts.model_copy(update={"branch": project.branch, "head": head})
 
-    async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
+    async def setup_choice(self, project: ProjectTried, commit: str) -> SetupChoice:
+        sandbox = self._house.loaded.settings.sandbox
+        allowed = setup_clients(sandbox.setup_domains, sandbox.registries)
+        return await self._house.night.rooms.setup_choice(project.id, commit, project.setup, allowed)
+
+    async def set_up(
+        self, preflight: str, project: ProjectTried, commit: str, command: str, wall: timedelta
+    ) -> tuple[str, bool]:
         sandbox, night = self._house.loaded.settings.sandbox, self._house.night
         reach = NetworkReach(preflight, 0, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
         place, network = JobPlace(project=project.id, job=preflight, epoch=0), await night.networks.for_room(reach)
-        key, reused, _ = await night.rooms.set_up(place, commit, project.setup, wall, network, asyncio.Event())
+        key, reused, _ = await night.rooms.set_up(place, commit, command, wall, network, asyncio.Event())
         return key, reused
 
     async def check(

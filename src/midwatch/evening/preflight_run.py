@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -14,6 +14,7 @@ from midwatch.journal.events.preflight import PreflightChecked, PreflightEnded
 from midwatch.ports.journal import Journal
 from midwatch.ports.machine import ExaminedMachine
 from midwatch.ports.preflight import Contacts, ProjectTrials
+from midwatch.rules.checks.setups import SetupChoice
 from midwatch.rules.people import preflight as judge
 from midwatch.settings import gate_limits
 from midwatch.settings.zone import local_time
@@ -90,6 +91,11 @@ class Turn:
             raise Over from gone
 
     @property
+    def listed(self) -> tuple[str, ...]:
+        """What setups may reach."""
+        return self.out.evening.loaded().settings.sandbox.setup_domains
+
+    @property
     def minutes(self) -> float:
         """How long one line about a project may take."""
         return self.out.evening.loaded().settings.preflight.max_minutes
@@ -146,9 +152,10 @@ async def _project(turn: Turn, project: ProjectTried) -> None:
     commit = await _clone(turn, project)
     if not commit:
         return
-    key = await _setup(turn, project, commit)
+    choice = await turn.out.trials.setup_choice(project, commit)
+    key = await _setup(turn, project, commit, choice)
     if key is not None:
-        await _checks(turn, project, commit, key)
+        await _checks(turn, project, commit, key, choice)
     seconds = turn.minutes * 60
 
     async def pushed() -> LineResult:
@@ -173,9 +180,11 @@ async def _clone(turn: Turn, project: ProjectTried) -> str:
     return commit
 
 
-async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
+async def _setup(turn: Turn, project: ProjectTried, commit: str, choice: SetupChoice) -> str | None:
     """Return the setup's fingerprint; None if the checks cannot use it."""
-    if not project.setup:
+    if not choice.command:
+        if held := judge.setup_text(choice, turn.listed):
+            await turn.tell(What.SETUP, project.name, held)
         return ""
     made: list[str] = []
     night, mine = turn.out.evening.loaded().settings.sandbox.setup_minutes, turn.minutes
@@ -184,14 +193,16 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
     async def ready() -> LineResult:
         begun = time.monotonic()
         try:
-            key, reused = await turn.out.trials.set_up(turn.row.id, project, commit, wall)
+            key, reused = await turn.out.trials.set_up(turn.row.id, project, commit, choice.command, wall)
         except MidwatchError:
             if mine < night and time.monotonic() - begun >= wall.total_seconds():
                 return judge.look(f"It did not finish in {mine:g} min; at night it may take {night:g} min.")
             raise
         made.append(key)
         took = time.monotonic() - begun
-        return judge.ok("It was set up earlier." if reused else f"`{project.setup}` ran ({took:.0f} s).")
+        because = _joined(one.file for one in choice.found if one.locked)
+        asked = f", as {because} asks" if because else ""
+        return judge.ok("It was set up earlier." if reused else f"`{choice.command}` ran{asked} ({took:.0f} s).")
 
     if turn.done.get((What.SETUP, project.name)) is not None:
         # Recorded before a crash: find its result again; if it failed, nothing depends on it.
@@ -202,7 +213,11 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str) -> str | None:
     return made[0] if made else None
 
 
-async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> None:
+def _joined(words: Iterable[str]) -> str:
+    return " and ".join(words)
+
+
+async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str, choice: SetupChoice) -> None:
     wall = timedelta(minutes=turn.minutes)
 
     async def checked() -> LineResult:
@@ -210,7 +225,7 @@ async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str) -> N
         if not results:
             fix = f'midwatch project change {project.name} --check "python -m pytest -q"'
             return judge.look("It has no checks, so nothing proves its work.", fix)
-        return judge.checks_text(results, project, turn.minutes)
+        return judge.checks_text(results, project, turn.minutes, choice.found, turn.listed)
 
     late = f"The checks did not finish in {turn.minutes:g} min, so it is unknown whether {project.branch} is green."
     await turn.line(What.CHECKS, project.name, checked, seconds=wall.total_seconds() + MARGIN, late=late)

@@ -141,7 +141,7 @@ class EgressServer:
         """Return the hosts that were refused because they are not on the list, and whose registries they are."""
         if not self._unlisted:
             return ()
-        owners = await self._house.registries.owners() if self._house.registries else {}
+        owners = await self._house.registries.owners(self._unlisted) if self._house.registries else {}
         listed = self._reach.domains
         return tuple(HostRefused(host, owners.get(host, ""), listed) for host in self._unlisted)
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from midwatch.morning.roles import Morning
 from midwatch.ports.workspace import JobPlace, ProofRequest
+from midwatch.rules.budget.egress import setup_clients
 from midwatch.rules.morning.merge_queue import Branch, Clash, choose, ranked
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import ProjectRow
@@ -143,8 +144,10 @@ class Trials:
             raise UsedUp
         self.runs += 1
         asked, commit = self.asked, self.commit(order)
-        key = await self.morning.proofs.setup_key(asked.project.id, commit, asked.project.setup)
-        self.other_setup = self.other_setup or bool(asked.project.setup and not key)
+        sandbox = self.morning.settings().sandbox
+        allowed = setup_clients(sandbox.setup_domains, sandbox.registries)
+        key = await self.morning.proofs.setup_key(asked.project.id, commit, asked.project.setup, allowed)
+        self.other_setup = self.other_setup or key is None
         request = ProofRequest(
             place=JobPlace(project=asked.project.id, job=asked.stack, epoch=self.runs),
             base=asked.base,

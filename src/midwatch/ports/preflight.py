@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from midwatch.ports.journal import Journal
+from midwatch.rules.checks.setups import SetupChoice
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
 from midwatch.terms.preflight import AgentSeen, ProjectTried
@@ -16,7 +17,13 @@ class ProjectTrials(Protocol):
         """Update the mirror; return the base commit and what is uncommitted."""
         ...
 
-    async def set_up(self, preflight: str, project: ProjectTried, commit: str, wall: timedelta) -> tuple[str, bool]:
+    async def setup_choice(self, project: ProjectTried, commit: str) -> SetupChoice:
+        """Choose the setup of a commit: what a person named, else what its lockfiles ask for."""
+        ...
+
+    async def set_up(
+        self, preflight: str, project: ProjectTried, commit: str, command: str, wall: timedelta
+    ) -> tuple[str, bool]:
         """Make the project's setup available; return its fingerprint, and whether it was cached."""
         ...
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from midwatch.ports.network import RoomNetwork
 from midwatch.ports.room import Room
+from midwatch.rules.checks.setups import SetupChoice
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
@@ -127,6 +128,13 @@ class Rooms(Protocol):
         """Make a project's setup available; return its fingerprint, whether it was cached, and the seconds."""
         ...
 
+    async def setup_choice(self, project: str, commit: str, named: str, allowed: tuple[str, ...]) -> SetupChoice:
+        """Choose the setup of a commit: what a person named, else what its lockfiles ask for.
+
+        `allowed` are the package clients whose registries setups may read.
+        """
+        ...
+
     async def enter(self, request: RoomRequest) -> Room:
         """Give an agent a room: the one it has run in since before a restart, or a fresh one."""
         ...
@@ -189,8 +197,8 @@ class Proofs(Protocol):
         """Return the checks that would run, those found in the base included; nothing is run."""
         ...
 
-    async def setup_key(self, project: str, commit: str, command: str) -> str:
-        """Return the fingerprint of the setup that a commit needs, if the setup exists; otherwise empty."""
+    async def setup_key(self, project: str, commit: str, named: str, allowed: tuple[str, ...]) -> str | None:
+        """Return the fingerprint of the setup that a commit needs: empty if it needs none, None if it was not made."""
         ...
 
 

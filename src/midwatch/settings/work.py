@@ -104,7 +104,11 @@ class TriggersSettings(SettingsSection):
     """Starts no new work while a pull request of Midwatch is open. Has no effect yet."""
 
 
-Folder = Annotated[str, Field(min_length=1, max_length=4096, pattern=r"^[/~]"), Allowed("the path of a folder")]
+Toolchain = Annotated[
+    str,
+    Field(min_length=1, max_length=4096, pattern=r"^([/~]|(node|python|uv|go|cargo)$)"),
+    Allowed("node, python, uv, go, cargo, or the path of a folder"),
+]
 
 Registry = Annotated[
     str,
@@ -118,8 +122,8 @@ class SandboxSettings(SettingsSection):
 
     isolation: Literal["strongest", "bubblewrap", "landlock", "none"] = "strongest"
     """Kind of isolation; one that this machine lacks is refused, a weaker one lowers the level."""
-    toolchains: tuple[Folder, ...] = ()
-    """Folders that every job may read, such as compilers outside the system folders."""
+    toolchains: tuple[Toolchain, ...] = ()
+    """What every job may read besides the system: node, python, uv, go or cargo as it is installed, or folders."""
     domains: tuple[Name, ...] = ()
     """Hosts that every job may reach besides those in its orders; npm or pip allows reading what it is set to here."""
     setup_domains: tuple[Name, ...] = ()

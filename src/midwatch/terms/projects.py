@@ -62,7 +62,7 @@ class Project(Term):
     purpose: str = ""
     checks: tuple[str, ...] = ()
     setup: str = ""
-    """One command that makes a checkout ready, such as installing what it needs; run once per set of lockfiles."""
+    """One command that makes a checkout ready, once per set of lockfiles; empty leaves it to them, `none` is none."""
     priority: int = 3
     flags: tuple[Flag, ...] = ()
     forge: str = ""

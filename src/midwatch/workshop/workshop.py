@@ -10,6 +10,7 @@ from midwatch.errors import MidwatchError
 from midwatch.ports.credentials import GitCredentials
 from midwatch.ports.network import RoomNetwork
 from midwatch.ports.workspace import JobPlace, ProofRequest, RoomRequest
+from midwatch.rules.checks.setups import SetupChoice
 from midwatch.settings.folder import job_log
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof
@@ -93,6 +94,9 @@ class SandboxRooms:
             stop=stop,
         )
         return made.fingerprint, reused, seconds
+
+    async def setup_choice(self, project: str, commit: str, named: str, allowed: tuple[str, ...]) -> SetupChoice:
+        return await self._setups.choice(project, commit, named, allowed)
 
     async def enter(self, request: RoomRequest) -> Workplace:
         paths = request.paths if await self._is_large(request) else ()
@@ -217,9 +221,12 @@ class CheckoutProofs:
         logs = self._rooms.log(request.place.job, "checks").parent
         return Prover(self._checkouts, self._checkouts.enclosure, logs, made)
 
-    async def setup_key(self, project: str, commit: str, command: str) -> str:
-        key = await self._setups.fingerprint(project, commit, command) if command else ""
-        return key if self._setups.made(project, key) else ""
+    async def setup_key(self, project: str, commit: str, named: str, allowed: tuple[str, ...]) -> str | None:
+        choice = await self._setups.choice(project, commit, named, allowed)
+        if not choice.command:
+            return ""
+        key = await self._setups.fingerprint(project, commit, choice.command)
+        return key if self._setups.made(project, key) else None
 
 
 class CheckoutUpkeep:

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -68,10 +68,12 @@ class RegistryAccess:
             trust=await asyncio.to_thread(trusting, certificates),
         )
 
-    async def owners(self) -> dict[str, str]:
-        """Return which client each host is a registry of, as far as the clients of this machine say."""
+    async def owners(self, hosts: Collection[str]) -> dict[str, str]:
+        """Return which client each of these hosts is a registry of; no client is asked once all are known."""
         found: dict[str, str] = {}
         for client in CLIENTS:
+            if found.keys() >= set(hosts):
+                break
             try:
                 asked = await self._book.of(client)
             except MidwatchError:

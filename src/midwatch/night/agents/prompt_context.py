@@ -7,6 +7,7 @@ from midwatch.night.jobs.job_limits import lists_of, scope_of
 from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
 from midwatch.ports.journal import Blobs, Records
 from midwatch.rules.budget.time_boxes import boxed
+from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import failures_of
 from midwatch.terms.acts import Proposer
@@ -56,7 +57,9 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
         limits=TaskLimits(
             scope.max_files_changed or 0, scope.max_diff_lines or 0, contract.constraints.max_runtime_minutes
         ),
-        project=TaskProject(project.name, project.purpose, project.branch, commit, project.setup),
+        project=TaskProject(
+            project.name, project.purpose, project.branch, commit, "" if project.setup == NONE else project.setup
+        ),
         answers=() if plans else await _answers(night.records, job),
         signals=await _signals(night.records, job),
         priorities=await _priorities(night.records, job),

@@ -10,6 +10,7 @@ from midwatch.night.asks.held_calls import Asking
 from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import lists_of, ordered_paths, proof_request, scope_of, taint_of, tainted
 from midwatch.ports.room import Room
+from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.tools.always_allowed import always_for
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
 from midwatch.terms.agents import Decision, Errand
@@ -92,7 +93,7 @@ class Decider:
         """The job's checks, those found in its base included, and the project's setup."""
         if self._own is None:
             self._own = await self._night.proofs.commands(proof_request(self._job, self._contract))
-        return (*self._own, project.setup) if project.setup else self._own
+        return (*self._own, project.setup) if project.setup not in {"", NONE} else self._own
 
     async def _walls(self) -> Isolation:
         """The isolation of the attempt that made the room: an agent may have run since before a restart."""

@@ -19,6 +19,7 @@ from midwatch.night.jobs.resume import followed
 from midwatch.night.jobs.verifying import failure_text, verified
 from midwatch.ports.journal import Records
 from midwatch.ports.workspace import JobPlace, Rooms
+from midwatch.rules.budget.egress import setup_clients
 from midwatch.rules.gate.levels import effective_level
 from midwatch.settings import Settings
 from midwatch.terms.jobs import Done, RepositoryFacts, Stage
@@ -44,18 +45,21 @@ async def set_up(night: Night, job: JobRow) -> Events:
     if job.repository is None:
         raise Stale("There is no commit for the setup yet.")
     project = await night.records.get(ProjectRow, job.project)
-    made = await _make(night, job, project, job.repository.head) if project.setup else ()
+    sandbox, head = night.settings().sandbox, job.repository.head
+    allowed = setup_clients(sandbox.setup_domains, sandbox.registries)
+    choice = await night.rooms.setup_choice(project.id, head, project.setup, allowed)
+    made = await _make(night, job, choice.command, head) if choice.command else ()
     return *made, ev.JobPrepared(job=job.id, epoch=job.epoch, repository=job.repository)
 
 
-async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> Events:
+async def _make(night: Night, job: JobRow, command: str, commit: str) -> Events:
     """Run the setup, unless its cached result is still valid."""
     place = JobPlace(project=job.project, job=job.id, epoch=job.epoch)
     wall = timedelta(minutes=night.settings().sandbox.setup_minutes)
     key, reused, seconds = await night.rooms.set_up(
         place,
         commit,
-        project.setup,
+        command,
         wall,
         await setup_network(night.settings(), night.networks, job),
         night.wake_ups.of(job.id),
@@ -64,8 +68,8 @@ async def _make(night: Night, job: JobRow, project: ProjectRow, commit: str) -> 
         SetupFinished(
             job=job.id,
             epoch=job.epoch,
-            project=project.id,
-            command=project.setup,
+            project=job.project,
+            command=command,
             fingerprint=key,
             reused=reused,
             seconds=seconds,

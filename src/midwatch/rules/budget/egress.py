@@ -125,6 +125,11 @@ def clients_in(domains: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in CLIENTS if name in named)
 
 
+def setup_clients(domains: Iterable[str], registries: Iterable[str]) -> tuple[str, ...]:
+    """Return the package clients whose registries setups may read, by their name or by an address in the settings."""
+    return (*clients_in(domains), *(text.partition("=")[0] for text in registries))
+
+
 def may_reach(host: str, port: int, rules: Iterable[HostRule]) -> HostDecision:
     """Judge a host as the job spelled it; only a plain name can be on the list."""
     if fault := fault_in(host):

@@ -1,15 +1,16 @@
 """What a preflight's findings mean: ready, worth a look or not ready, each with what to do about it (X10)."""
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Final
 
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
+from midwatch.rules.checks.discovery import proves_nothing
+from midwatch.rules.checks.missing_tools import how_to_get, missing_tool
+from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
 from midwatch.terms.forges import Rehearsed
-from midwatch.terms.jobs import CheckResult, RepositoryFacts
+from midwatch.terms.jobs import CheckResult, CheckSource, RepositoryFacts
 from midwatch.terms.money import some
 from midwatch.terms.orders import Limits
 from midwatch.terms.preflight import AgentSeen, LineResult, LineState, ProjectTried, SleepSeen
@@ -17,13 +18,6 @@ from midwatch.terms.trust import Isolation, Level
 
 WALL: Final = 124
 """The exit code of a command that timed out."""
-CANNOT_RUN: Final = frozenset({126, 127})
-LENT: Final = re.compile(r"\[midwatch: (\S+) is not inside the sandbox; add (\S+) to sandbox\.toolchains\]")
-ABSENT: Final = (
-    re.compile(r"(?:^|: )([\w.+/-]+): (?:command )?not found$", re.MULTILINE),
-    re.compile(r"^make(?:\[\d+\])?: ([\w.+/-]+): No such file or directory$", re.MULTILINE),
-)
-MODULE: Final = re.compile(r"No module named '?([\w.]+)'?$", re.MULTILINE)
 LOW: Final = 0.2
 """At this share or less, little is left of a limit."""
 MIB: Final = 1024**2
@@ -56,17 +50,51 @@ def clone_text(facts: RepositoryFacts) -> LineResult:
     )
 
 
-def checks_text(results: Sequence[CheckResult], project: ProjectTried, minutes: float) -> LineResult:
-    """Say how the project's checks end before any change; a night is judged against that."""
+def setup_text(choice: SetupChoice, listed: Sequence[str]) -> LineResult | None:
+    """Say that a lockfile asks for a setup whose registries may not be read; nothing where it does not."""
+    if not choice.held:
+        return None
+    files = " and ".join(f"{one.file} asks for `{one.command}`" for one in choice.held)
+    clients = [one.client for one in choice.held]
+    text = f"{files}, but setups may not read {_joined(clients)}'s registries, so it is not run."
+    return look(text, f"Allow it: {allowing(clients, listed)}")
+
+
+def _joined(words: Sequence[str]) -> str:
+    return " and ".join(dict.fromkeys(words))
+
+
+def checks_text(
+    results: Sequence[CheckResult],
+    project: ProjectTried,
+    minutes: float,
+    found: Sequence[SetupProposal] = (),
+    listed: Sequence[str] = (),
+) -> LineResult:
+    """Say how the project's checks end before any change; a night is judged against that.
+
+    `found` is what the checkout asks for as its setup, `listed` what setups may reach.
+    """
     branch = project.branch
     absent = [(one, tool) for one in results if not one.green and (tool := missing_tool(one))]
     if absent:
         one, tool = absent[0]
-        return bad(f"`{one.command}` cannot run: {tool} is not there.", _how_to_get(tool, one.tail, project.name))
+        text, fix = (
+            f"`{one.command}` cannot run: {tool} is not there",
+            how_to_get(tool, one, project.name, found, listed),
+        )
+        if one.source is CheckSource.FOUND:
+            return look(f"{text}, so nothing proves the work.", fix)
+        return bad(f"{text}.", fix)
     late = [one for one in results if one.exit_code == WALL]
     if late:
         text = f"`{late[0].command}` did not finish in {minutes:g} min, so it is unknown whether {branch} is green."
         return look(text, "Give it longer: midwatch settings propose preflight.max_minutes=60")
+    empty = [(one, why) for one in results if (why := proves_nothing(one))]
+    if empty:
+        one, why = empty[0]
+        fix = f'Name a check that does: midwatch project change {project.name} --check "..."'
+        return look(f"`{one.command}` was found and proves nothing: {why}.", fix)
     seconds = sum(one.seconds for one in results)
     red = [one for one in results if not one.green]
     if red:
@@ -81,27 +109,6 @@ def _named(red: Sequence[CheckResult]) -> str:
     failures = f" ({some(first.failures, 'failure')})" if first.failures else ""
     named = f"`{first.command}`{failures}"
     return f"{named} is" if len(red) == 1 else f"{named} and {len(red) - 1} more are"
-
-
-def missing_tool(result: CheckResult) -> str:
-    """Name the program that a check did not find; empty where the check ran."""
-    words = result.command.split()
-    if result.exit_code in CANNOT_RUN:
-        lent = LENT.search(result.tail)
-        found = [one for pattern in ABSENT for one in pattern.findall(result.tail)]
-        return lent.group(1) if lent else found[-1] if found else words[0] if words else "a program"
-    if modules := MODULE.findall(result.tail):
-        asked = [after for word, after in pairwise(words) if word == "-m"]
-        return modules[-1] if modules[-1] in asked else ""
-    found = ABSENT[1].findall(result.tail)
-    return found[-1] if found else ""
-
-
-def _how_to_get(tool: str, tail: str, project: str) -> str:
-    if lent := LENT.search(tail):
-        return f"Make its folder visible to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
-    name = tool.rsplit("/", 1)[-1]
-    return f"Let the project's setup install it (midwatch project change {project} --setup ...), or: apt install {name}"
 
 
 def push_text(tried: Iterable[Rehearsed]) -> LineResult:

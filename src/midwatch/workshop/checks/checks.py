@@ -8,14 +8,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.rules.checks.discovery import NamedCheck
+from midwatch.rules.checks.missing_tools import TOOLCHAIN_OF, missing_tool
 from midwatch.rules.checks.test_counts import count_tests
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.short_command import CommandEnd
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 TAIL_CHARACTERS = 2_000
-NOT_FOUND = 127
 
 
 @dataclass(frozen=True)
@@ -56,20 +57,21 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
         command=command,
         exit_code=ended.exit_code,
         seconds=ended.seconds,
-        tail=(ended.tail + _advice(command, ended.exit_code, checking))[-TAIL_CHARACTERS:],
+        tail=(ended.tail + advice(command, ended, checking.enclosure.isolation))[-TAIL_CHARACTERS:],
         failures=counted.failed if counted else None,
         source=check.source,
         counted=counted,
     )
 
 
-def _advice(command: str, exit_code: int, checking: Checking) -> str:
-    """Say what to do where the person has a tool and the job does not."""
-    tool = shutil.which((command.split() or [""])[0])
-    if exit_code != NOT_FOUND or tool is None or checking.enclosure.isolation is Isolation.NONE:
+def advice(command: str, ended: CommandEnd, isolation: Isolation) -> str:
+    """Say what to do where the person has a tool and the job does not: a well-known toolchain is lent by its name."""
+    missing = missing_tool(CheckResult(command=command, exit_code=ended.exit_code, tail=ended.tail))
+    tool = shutil.which(missing) if missing and isolation is not Isolation.NONE else None
+    if tool is None:
         return ""
-    folder = Path(tool).resolve().parent
-    return f"\n[midwatch: {tool} is not inside the sandbox; add {folder} to sandbox.toolchains]\n"
+    add = TOOLCHAIN_OF.get(Path(tool).name) or Path(tool).resolve().parent
+    return f"\n[midwatch: {tool} is not inside the sandbox; add {add} to sandbox.toolchains]\n"
 
 
 def _head_line(log: Path, command: str) -> None:

@@ -89,10 +89,9 @@ class Prover:
         return await _Court(self, asked).checks()
 
     async def baseline(self, asked: ProofRequest) -> Results:
-        """Run the checks on the base alone."""
+        """Run the checks on the base alone; also those that prove nothing there are returned."""
         court = _Court(self, asked)
-        results, _ = await court.of_base(await court.checks())
-        return results
+        return await court.all_of_base(await court.checks())
 
 
 def _as_before(proof: Proof) -> tuple[NamedCheck, ...]:
@@ -117,16 +116,20 @@ class _Court:
 
     async def of_base(self, checks: Sequence[NamedCheck]) -> tuple[Results, tuple[str, ...]]:
         """Run the checks on the base; a check we found ourselves that shows nothing there is left out, with a note."""
-        if not checks:
-            return (), ()
-        async with self._at(self.asked.base, "before") as tree:
-            results = await run_checks(tree, checks)
-            self._heed(tree)
+        results = await self.all_of_base(checks)
         kept = tuple(one for one in results if not proves_nothing(one))
         notes = tuple(
             f"`{one.command}` was found and left out: {why}." for one in results if (why := proves_nothing(one))
         )
         return kept, notes
+
+    async def all_of_base(self, checks: Sequence[NamedCheck]) -> Results:
+        if not checks:
+            return ()
+        async with self._at(self.asked.base, "before") as tree:
+            results = await run_checks(tree, checks)
+            self._heed(tree)
+        return results
 
     async def of_work(self, checks: Sequence[NamedCheck], before: Results) -> tuple[Results, Coverage | None]:
         """Run the checks on the work as it was delivered."""

@@ -5,17 +5,23 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Broken, Unavailable
 from midwatch.ports.network import RoomNetwork
+from midwatch.rules.checks.missing_tools import how_to_get, missing_tool
+from midwatch.rules.checks.setups import SetupChoice, choose_setup, propose_setups, refusal_text, telling_line
 from midwatch.rules.paths import names
+from midwatch.terms.jobs import CheckResult
+from midwatch.workshop.checks.change_facts import look
+from midwatch.workshop.checks.checks import advice
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.short_command import CommandEnd
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 from midwatch.workshop.upkeep.folders import locked, part, remove, sha
 
@@ -45,8 +51,14 @@ class Made:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the variable that names the setup's own folder."""
-        return {VARIABLE: str(self.folder / OUTSIDE)}
+        """Return the variable that names the setup's own folder, and those by which cargo and go find theirs in it."""
+        outside = self.folder / OUTSIDE
+        named = {VARIABLE: str(outside)}
+        if (outside / "cargo").is_dir():
+            named |= {"CARGO_HOME": str(outside / "cargo"), "CARGO_NET_OFFLINE": "true"}
+        if (outside / "go").is_dir():
+            named |= {"GOMODCACHE": str(outside / "go"), "GOPROXY": "off", "GOFLAGS": "-mod=mod"}
+        return named
 
 
 class Setups:
@@ -63,6 +75,11 @@ class Setups:
         chosen = [f"{blob} {path}" for path, blob in listed if names(path, DEPENDS_ON)]
         text = "\n".join([command, self.enclosure.isolation.value, *sorted(chosen)])
         return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:24]
+
+    async def choice(self, project: str, commit: str, named: str, allowed: Sequence[str]) -> SetupChoice:
+        """Choose the setup of a commit: the one a person named, else what its lockfiles ask for."""
+        found = () if named else propose_setups(await look(self._checkouts.mirrors, project, commit, ()))
+        return choose_setup(named, found, allowed)
 
     def made(self, project: str, fingerprint: str) -> Made | None:
         """Find the result of an earlier setup."""
@@ -132,12 +149,27 @@ class Setups:
         if ended.stopped:
             raise Unavailable("The setup was stopped before it had ended.", hint="Resume the job to run it again.")
         if ended.exit_code:
-            last = ended.tail.strip().splitlines()[-1:] or ["it said nothing"]
-            raise Broken(
-                f"The project's setup ended with {ended.exit_code}: {last[0]}",
-                hint=f"Read {log}; hosts it needs belong in sandbox.setup_domains, tools in sandbox.toolchains.",
-                because=(ended.tail,),
-            )
+            raise await _failure(command, ended, log, network, self.enclosure)
+
+
+async def _failure(
+    command: str, ended: CommandEnd, log: Path, network: RoomNetwork | None, enclosure: Enclosure
+) -> Broken:
+    """Say why a setup failed: a host it was refused, a program that is not there, or what it said itself."""
+    refused = await network.refused() if network is not None else ()
+    if refused:
+        text, hint = refusal_text(((one.host, one.client) for one in refused), refused[0].listed)
+        return Broken(text, hint=hint, because=(ended.tail,))
+    tail = ended.tail + advice(command, ended, enclosure.isolation)
+    result = CheckResult(command=command, exit_code=ended.exit_code, tail=tail)
+    if missing := missing_tool(result):
+        text = f"The setup `{command}` cannot run: {missing} is not there."
+        return Broken(text, hint=how_to_get(missing, result), because=(ended.tail,))
+    return Broken(
+        f"The project's setup ended with {ended.exit_code}: {telling_line(ended.tail)}",
+        hint=f"Read {log}; hosts it needs belong in sandbox.setup_domains, tools in sandbox.toolchains.",
+        because=(ended.tail,),
+    )
 
 
 def _begin(place: Path) -> None:

@@ -11,6 +11,7 @@ from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.enclosure import Enclosure
+from midwatch.workshop.sandbox.toolchains import NAMES, lent_by_name
 from midwatch.workshop.sandbox.walls.probe import IsolationFound, probe
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 
@@ -46,14 +47,15 @@ def enclosure(
     scrub: NewScrub = Untouched,
 ) -> Enclosure:
     """Equip the walls: our own Python, because the housekeeper runs in it, and the folders the person named."""
-    named = tuple(Path(folder).expanduser() for folder in toolchains)
-    for folder in named:
+    folders = tuple(Path(name).expanduser() for name in toolchains if name not in NAMES)
+    for folder in folders:
         if not folder.is_dir():
             raise Misuse(
                 f"The toolchain {folder} is not a folder.", hint="Correct it: midwatch settings sandbox.toolchains"
             )
         if home.resolve().is_relative_to(folder.resolve()):
             raise Misuse(f"The toolchain {folder} holds Midwatch's own data.", hint="Name a folder inside it.")
+    named = (*(place for name in toolchains if name in NAMES for place in lent_by_name(name)), *folders)
     return Enclosure(
         isolation=isolation,
         toolchains=(*_own_ground(), *named),
@@ -77,4 +79,5 @@ def _own_ground() -> tuple[Path, ...]:
 def _path(toolchains: tuple[Path, ...]) -> str:
     """Search the named folders first, then where the person's own shell would search."""
     folders = [folder for place in toolchains for folder in (place / "bin", place) if folder.is_dir()]
+    folders += [place.parent for place in toolchains if place.is_file()]
     return os.pathsep.join([*map(str, folders), *os.get_exec_path()])

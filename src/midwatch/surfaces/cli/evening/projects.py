@@ -40,7 +40,7 @@ def add(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     name: str = typer.Option("", help="What to call it; the folder's name by default."),
     purpose: str = typer.Option("", help="Why it exists."),
     check: list[str] = typer.Option([], help="A command that must pass; repeat for more, or: none"),
-    setup: str = typer.Option("", help="A command that makes a fresh checkout ready, such as: npm ci"),
+    setup: str = typer.Option("", help="Makes a fresh checkout ready; by default as its lockfile asks; or: none"),
     forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
     protect_path: list[str] = typer.Option([], help="A path that no night may change, such as: migrations/**"),
     tool: list[str] = typer.Option([], help="The only tools agents may use; by default all that the sandbox allows."),
@@ -111,7 +111,7 @@ def change(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     purpose: str | None = typer.Option(None, help="Why it exists."),
     check: list[str] | None = typer.Option(None, help="The commands that must pass, replacing all; or: none, found"),
     priority: int | None = typer.Option(None, min=1, max=5, help="1 is the most pressing."),
-    setup: str | None = typer.Option(None, help='A command that makes a fresh checkout ready; "" removes it.'),
+    setup: str | None = typer.Option(None, help='Makes a fresh checkout ready; "" leaves it to its lockfile; or: none'),
     forge: str | None = typer.Option(None, help='Where pull requests are opened; "" leaves it to the address.'),
     protect_path: list[str] | None = typer.Option(
         None, help='The paths that no night may change, replacing all; "" alone removes them.'

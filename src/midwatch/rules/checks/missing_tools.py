@@ -1,0 +1,72 @@
+"""Which program a command did not find, and how a job gets it, by the kind of code that needs it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Final
+
+from midwatch.rules.checks.setups import SetupProposal, allowing
+from midwatch.terms.jobs import CheckResult
+
+CANNOT_RUN: Final = frozenset({126, 127})
+LENT: Final = re.compile(r"\[midwatch: (\S+) is not inside the sandbox; add (\S+) to sandbox\.toolchains\]")
+TOOLCHAIN_OF: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("node", "npm", "npx", "corepack"), "node"),
+    **dict.fromkeys(("python", "python3", "pip", "pip3"), "python"),
+    **dict.fromkeys(("uv", "uvx"), "uv"),
+    **dict.fromkeys(("go", "gofmt"), "go"),
+    **dict.fromkeys(("cargo", "rustc", "rustfmt"), "cargo"),
+}
+"""The toolchain, by the name it is lent by, that a program comes with."""
+_ABSENT: Final = (
+    re.compile(r"(?:^|: )([\w.+/-]+): (?:command )?not found$", re.MULTILINE),
+    re.compile(r"^make(?:\[\d+\])?: ([\w.+/-]+): No such file or directory$", re.MULTILINE),
+)
+_MODULE: Final = re.compile(r"No module named '?([\w.]+)'?$", re.MULTILINE)
+_PYTHON: Final = frozenset({"pytest", "tox", "nox", "coverage", "ruff", "mypy", "flake8", "black"})
+_NODE: Final = frozenset({"npm", "npx", "yarn", "pnpm", "bun", "node"})
+
+
+def missing_tool(result: CheckResult) -> str:
+    """Name the program that a command did not find; empty where the command ran."""
+    words = result.command.split()
+    if result.exit_code in CANNOT_RUN:
+        lent = LENT.search(result.tail)
+        found = [one for pattern in _ABSENT for one in pattern.findall(result.tail)]
+        return lent.group(1) if lent else found[-1] if found else words[0] if words else "a program"
+    if modules := _MODULE.findall(result.tail):
+        asked = [after for word, after in pairwise(words) if word == "-m"]
+        return modules[-1] if modules[-1] in asked else ""
+    found = _ABSENT[1].findall(result.tail)
+    return found[-1] if found else ""
+
+
+def _installers(tool: str, command: str) -> frozenset[str]:
+    """Return the package clients that could install a program: those of the kind of code that asks for it."""
+    if (command.split() or [""])[0] in _NODE:
+        return frozenset({"npm"})
+    return frozenset({"pip", "uv"}) if tool in _PYTHON or f"-m {tool}" in command else frozenset()
+
+
+def how_to_get(
+    tool: str, result: CheckResult, project: str = "", found: Iterable[SetupProposal] = (), listed: Iterable[str] = ()
+) -> str:
+    """Say what to do about a missing program.
+
+    `found` is what the checkout asks for as its setup, `listed` what setups may reach already.
+    """
+    if lent := LENT.search(result.tail):
+        return f"Lend it to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
+    name = tool.rsplit("/", 1)[-1]
+    if chain := TOOLCHAIN_OF.get(name):
+        return f"Install {chain} on this machine, then lend it to jobs: add {chain} to sandbox.toolchains"
+    fitting = [one for one in found if one.client in _installers(name, result.command)]
+    if fitting and project:
+        one = fitting[0]
+        named = "" if one.locked else f'midwatch project change {project} --setup "{one.command}"'
+        may = "" if one.client in set(listed) else allowing((one.client,), listed)
+        return "Let its setup install it: " + " and ".join(part for part in (named, may) if part)
+    setup = (
+        f"Let the project's setup install it (midwatch project change {project} --setup ...), or: " if project else ""
+    )
+    return f"{setup}apt install {name}"

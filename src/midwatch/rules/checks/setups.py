@@ -1,0 +1,145 @@
+"""What makes a checkout ready: the command that its lockfile asks for, and what a setup's failure means."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from midwatch.rules.checks.discovery import NONE, Looked
+
+KEY: Final = "sandbox.setup_domains"
+"""The setting that allows a setup to reach a host, or to read a client's registries."""
+_VENV: Final = "python3 -m venv .venv && .venv/bin/pip install"
+_TESTS: Final = ("test", "tests", "testing", "dev")
+"""What projects call the packages that their tests need, as extras or as groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetupProposal:
+    """A command that makes a checkout ready, the file that asks for it, and whose registries it reads."""
+
+    command: str
+    file: str
+    client: str
+    locked: bool = True
+    """Whether the file is a lockfile; only then the command is run without being asked for."""
+
+
+_LOCKFILES: Final = (
+    # Of each group the first that is there.
+    (
+        SetupProposal("uv sync --frozen", "uv.lock", "uv"),
+        SetupProposal("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction", "poetry.lock", "pip"),
+        SetupProposal("pdm sync", "pdm.lock", "pip"),
+        SetupProposal("PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev", "Pipfile.lock", "pip"),
+    ),
+    (
+        SetupProposal("npm ci", "package-lock.json", "npm"),
+        SetupProposal("npm ci", "npm-shrinkwrap.json", "npm"),
+        SetupProposal("pnpm install --frozen-lockfile", "pnpm-lock.yaml", "npm"),
+        SetupProposal("yarn install --frozen-lockfile", "yarn.lock", "npm"),
+        SetupProposal("bun install --frozen-lockfile", "bun.lock", "npm"),
+        SetupProposal("bun install --frozen-lockfile", "bun.lockb", "npm"),
+    ),
+    (SetupProposal('CARGO_HOME="$MIDWATCH_CACHE/cargo" cargo fetch --locked', "Cargo.lock", "cargo"),),
+    (SetupProposal('GOMODCACHE="$MIDWATCH_CACHE/go" go mod download', "go.sum", "go"),),
+)
+
+
+def propose_setups(looked: Looked) -> tuple[SetupProposal, ...]:
+    """Propose what makes a checkout ready, one for each kind of code: by its lockfile, else by its manifest."""
+    here = frozenset(path for path in looked.paths if "/" not in path)
+    python, node, *others = [next((one for one in group if one.file in here), None) for group in _LOCKFILES]
+    if node is not None and node.file == "yarn.lock" and ".yarnrc.yml" in here:
+        node = SetupProposal("yarn install --immutable", node.file, node.client)
+    found = (python or _python_manifest(looked, here), node or _node_manifest(looked), *others)
+    return tuple(one for one in found if one is not None)
+
+
+def _python_manifest(looked: Looked, here: frozenset[str]) -> SetupProposal | None:
+    """Install the project itself with what its tests need, and the usual test runner."""
+    file = next((name for name in ("pyproject.toml", "setup.py", "setup.cfg") if name in here), "")
+    if file:
+        said = _toml(looked.texts.get("pyproject.toml", ""))
+        extra = _first(said.get("project", {}).get("optional-dependencies", {}))
+        group = _first(said.get("dependency-groups", {}))
+        itself = f"'.[{extra}]'" if extra else "."
+        # Groups need a new pip.
+        fresh = "-U pip && .venv/bin/pip install " if group and not extra else ""
+        grouped = f" --group {group}" if fresh else ""
+        return SetupProposal(f"{_VENV} {fresh}-e {itself}{grouped} pytest", file, "pip", locked=False)
+    listed = sorted(name for name in here if re.fullmatch(r"(?:dev-|test-)?requirements(?:[-_]?\w+)?\.txt", name))
+    files = " ".join(f"-r {name}" for name in listed)
+    return SetupProposal(f"{_VENV} {files} pytest", listed[0], "pip", locked=False) if listed else None
+
+
+def _first(table: Any) -> str:
+    return next((name for name in _TESTS if name in table), "") if isinstance(table, dict) else ""
+
+
+def _node_manifest(looked: Looked) -> SetupProposal | None:
+    try:
+        said = json.loads(looked.texts.get("package.json", ""))
+        needed = bool(said.get("dependencies") or said.get("devDependencies"))
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return SetupProposal("npm install --no-package-lock", "package.json", "npm", locked=False) if needed else None
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class SetupChoice:
+    """The setup of a project at a commit."""
+
+    command: str = ""
+    """Empty where nothing is run."""
+    found: tuple[SetupProposal, ...] = ()
+    """What the checkout asks for, where the person named nothing."""
+
+    @property
+    def held(self) -> tuple[SetupProposal, ...]:
+        """What a lockfile asks for and is not run, because its registries may not be read."""
+        return () if self.command else tuple(one for one in self.found if one.locked)
+
+
+def choose_setup(named: str, found: Iterable[SetupProposal], allowed: Iterable[str]) -> SetupChoice:
+    """A person's word wins; else the lockfiles choose, once setups may read the registries they need."""
+    if named:
+        return SetupChoice("" if named == NONE else named)
+    proposals, may = tuple(found), frozenset(allowed)
+    wanted = [one.command for one in proposals if one.locked and one.client in may]
+    return SetupChoice(" && ".join(wanted), proposals)
+
+
+def allowing(wanted: Iterable[str], listed: Iterable[str]) -> str:
+    """Write the one change that adds hosts or clients to what setups may reach."""
+    return f"midwatch settings propose {KEY}={','.join(dict.fromkeys((*listed, *wanted)))}"
+
+
+def refusal_text(refused: Iterable[tuple[str, str]], listed: Iterable[str]) -> tuple[str, str]:
+    """Say which hosts a setup was refused, each with the client whose registry it is, and what allows them."""
+    hosts = dict(refused)
+    parts = [f"{host} ({client}'s registry)" if client else host for host, client in hosts.items()]
+    wanted = [client or host for host, client in hosts.items()]
+    return f"The setup may not reach {' and '.join(parts)}.", f"Allow it: {allowing(wanted, listed)}"
+
+
+_ERROR: Final = re.compile(r"\berror\b|\bfailed\b|not found|No such file", re.IGNORECASE)
+_POINTER: Final = re.compile(
+    r"for help visit|complete log of this run|^npm error (?:code|errno|syscall)\b|^hint:|^note:"
+)
+
+
+def telling_line(tail: str) -> str:
+    """Choose the line of a failed command that says why: clients end with a pointer to their own logs."""
+    lines = [line.strip() for line in tail.splitlines() if line.strip()]
+    telling = [line for line in lines if _ERROR.search(line) and not _POINTER.search(line)]
+    return telling[0] if telling else lines[-1] if lines else "it said nothing"

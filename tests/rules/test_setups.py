@@ -1,0 +1,115 @@
+"""What makes a checkout ready, by its lockfiles, and what a failed setup and a missing program mean."""
+
+import json
+
+import pytest
+
+from midwatch.rules.checks.discovery import Looked
+from midwatch.rules.checks.missing_tools import how_to_get
+from midwatch.rules.checks.setups import SetupProposal, choose_setup, propose_setups, refusal_text, telling_line
+from midwatch.terms.jobs import CheckResult
+
+LOCKED = {
+    "uv.lock": ("uv sync --frozen", "uv"),
+    "poetry.lock": ("POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction", "pip"),
+    "package-lock.json": ("npm ci", "npm"),
+    "npm-shrinkwrap.json": ("npm ci", "npm"),
+    "pnpm-lock.yaml": ("pnpm install --frozen-lockfile", "npm"),
+    "yarn.lock": ("yarn install --frozen-lockfile", "npm"),
+    "Cargo.lock": ('CARGO_HOME="$MIDWATCH_CACHE/cargo" cargo fetch --locked', "cargo"),
+    "go.sum": ('GOMODCACHE="$MIDWATCH_CACHE/go" go mod download', "go"),
+}
+
+
+@pytest.mark.parametrize("file", LOCKED)
+def test_a_lockfile_chooses_the_command_once_its_registries_may_be_read(file: str) -> None:
+    command, client = LOCKED[file]
+    found = propose_setups(Looked(paths=(file, "docs/uv.lock")))
+    assert choose_setup("", found, (client,)).command == command
+    held = choose_setup("", found, ())
+    assert (held.command, [one.file for one in held.held]) == ("", [file])
+
+
+def test_a_persons_word_wins_and_none_means_none() -> None:
+    found = propose_setups(Looked(paths=("package-lock.json",)))
+    assert choose_setup("make deps", found, ("npm",)).command == "make deps"
+    assert choose_setup("none", found, ("npm",)).command == ""
+
+
+def test_several_kinds_of_code_are_set_up_one_after_another() -> None:
+    found = propose_setups(Looked(paths=("uv.lock", "package-lock.json")))
+    assert choose_setup("", found, ("uv", "npm")).command == "uv sync --frozen && npm ci"
+    assert choose_setup("", found, ("npm",)).command == "npm ci"
+
+
+MANIFESTS = {
+    "extra": ({"pyproject.toml": '[project.optional-dependencies]\ndocs=[]\ntests=["x"]\n'}, "-e '.[tests]' pytest"),
+    "group": (
+        {"pyproject.toml": '[dependency-groups]\ndev=["x"]\n'},
+        "-U pip && .venv/bin/pip install -e . --group dev",
+    ),
+    "plain": ({"pyproject.toml": "[project]\n"}, "-e . pytest"),
+    "broken": ({"pyproject.toml": "[[["}, "-e . pytest"),
+    "requirements": (
+        {"requirements.txt": "", "requirements-dev.txt": ""},
+        "-r requirements-dev.txt -r requirements.txt",
+    ),
+    "node": ({"package.json": json.dumps({"devDependencies": {"mocha": "1"}})}, "npm install --no-package-lock"),
+}
+
+
+@pytest.mark.parametrize("case", MANIFESTS)
+def test_a_manifest_without_a_lockfile_is_only_proposed(case: str) -> None:
+    texts, command = MANIFESTS[case]
+    (found,) = propose_setups(Looked(texts=texts, paths=tuple(texts)))
+    assert command in found.command
+    assert choose_setup("", (found,), (found.client,)).command == ""
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '"x"', "null", '{"dependencies": 3}'])
+def test_any_package_json_is_read_without_harm(text: str) -> None:
+    assert len(propose_setups(Looked(texts={"package.json": text}, paths=("package.json",)))) <= 1
+
+
+def test_a_refusal_names_each_host_and_the_one_change_that_allows_all() -> None:
+    text, fix = refusal_text([("npm.example", "npm"), ("cdn.example", "")], ("pip",))
+    assert text == "The setup may not reach npm.example (npm's registry) and cdn.example."
+    assert fix == "Allow it: midwatch settings propose sandbox.setup_domains=pip,npm,cdn.example"
+
+
+TAILS = {
+    "npm error code E404\nnpm error 404 Not Found - GET left-pad2\nnpm error A complete log of this run is in: x": (
+        "npm error 404 Not Found - GET left-pad2"
+    ),
+    "x\nERROR: Cannot install a and b\n\nERROR: ResolutionImpossible: for help visit https://x": (
+        "ERROR: Cannot install a and b"
+    ),
+    "one\ntwo\n": "two",
+    "": "it said nothing",
+}
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_the_line_that_says_why_is_shown_not_the_last_one(tail: str) -> None:
+    assert telling_line(tail) == TAILS[tail]
+
+
+def test_the_hint_for_a_missing_program_fits_the_kind_of_code() -> None:
+    pip = SetupProposal("install it", "pyproject.toml", "pip", locked=False)
+    npm = SetupProposal("npm ci", "package-lock.json", "npm")
+
+    def fix(tool: str, command: str, tail: str = "") -> str:
+        result = CheckResult(command=command, exit_code=127, tail=tail)
+        return how_to_get(tool, result, "shop", (pip, npm), ("a.example",))
+
+    assert fix("pytest", "python3 -m pytest -q") == (
+        'Let its setup install it: midwatch project change shop --setup "install it"'
+        " and midwatch settings propose sandbox.setup_domains=a.example,pip"
+    )
+    assert fix("mocha", "npm test") == (
+        "Let its setup install it: midwatch settings propose sandbox.setup_domains=a.example,npm"
+    )
+    assert "add cargo to sandbox.toolchains" in fix("cargo", "cargo test")
+    assert fix("just", "just test").endswith("apt install just")
+    lent = "[midwatch: /home/a/.nvm/bin/npm is not inside the sandbox; add node to sandbox.toolchains]"
+    assert fix("npm", "npm test", lent) == "Lend it to jobs: add node to sandbox.toolchains in midwatch.toml"
