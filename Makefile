@@ -13,7 +13,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # the steps share one .venv and its caches; pytest brings its own workers
-.PHONY: help demo test check format sweep attacks cheats agents bench coverage lock clean runnable workable browsable walled crewed described formatted linted typed layered
+.PHONY: help demo test check format sweep attacks cheats agents tryout bench coverage lock clean runnable workable browsable walled crewed described formatted linted typed layered
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
@@ -46,6 +46,9 @@ cheats: workable walled ## agents that cheat beside honest ones, in whole nights
 
 agents: workable crewed ## real agents against a scripted model, a line per agent and case; ARGS="--only claude"
 	@PYTHONPATH=src:. $(BIN)/python -m tests.agents $(ARGS)
+
+tryout: workable walled crewed ## real agents on six well-known source trees, for one night; ARGS="--only codex --tree click"
+	@PYTHONPATH=src:. $(BIN)/python -m tests.tryout $(ARGS)
 
 bench: workable ## how fast, beside the natural limit of each thing
 	@$(BIN)/python -m bench $(ARGS)

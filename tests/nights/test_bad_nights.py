@@ -8,7 +8,7 @@ import pytest
 from midwatch.evening.projects import flag_project
 from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import Flag, WorkStatus
-from midwatch.terms.records import ActRow, InvocationRow, JobRow, PullRequestRow, ReportRow, WorkRow
+from midwatch.terms.records import ActRow, InvocationRow, JobRow, NoticeRow, PullRequestRow, ReportRow, WorkRow
 from midwatch.terms.trust import Level
 from tests.nights.house import CHECK, ONE_TRY, TestHouse, a_house, git, orders, sample_repository
 from tests.nights.scripted import GOOD, BuggyAgent, FailingAgent, ScriptedAgent, write
@@ -38,6 +38,9 @@ async def test_work_that_breaks_the_checks_is_repaired_three_times_and_not_deliv
         assert "failed" in report.brief.headline
         (item,) = await house.house.records.find(WorkRow)
         assert item.status is WorkStatus.BLOCKED
+        told = [row.text for row in await house.house.records.find(NoticeRow)]
+        assert any("its checks are running" in text for text in told)
+        assert not [text for text in told if "pushed" in text], "nothing was"
     assert "agent/" not in git(source, "branch", "-a")
 
 

@@ -176,12 +176,18 @@ async def test_what_a_job_tries_to_reach_is_refused_and_written_down(tmp_path: P
 
 
 async def test_setup_runs_once_for_the_same_lockfiles_and_is_lent_to_agent_and_checks(tmp_path: Path) -> None:
-    """Cached by lockfile hash, read-only at the same path in every job."""
-    files = {"requirements.txt": "one\n", "sample/greet.py": "x = 1\n", ".gitignore": "deps/\n"}
+    """Cached by lockfile hash, read-only at the same path in every job, in no commit; tools can write caches."""
+    files = {"requirements.txt": "one\n", "sample/greet.py": "x = 1\n"}
     source = sample_repository(tmp_path / "sample", files)
-    setup = 'mkdir deps && echo "made $(cat requirements.txt)" > deps/it && echo apart > "$MIDWATCH_CACHE/it"'
-    check = 'grep -q "made one" deps/it && grep -q apart "$MIDWATCH_CACHE/it" && ! touch deps/new'
-    agent = RoomedAgent("import os\nprint(open('deps/it').read(), os.environ['MIDWATCH_CACHE'])\n" + WORKS)
+    setup = (
+        'mkdir node_modules && echo "made $(cat requirements.txt)" > node_modules/it && echo locked > package-lock.json'
+        ' && echo apart > "$MIDWATCH_CACHE/it"'
+    )
+    check = (
+        'grep -q "made one" node_modules/it && grep -q apart "$MIDWATCH_CACHE/it" && ! touch node_modules/new'
+        " && grep -q locked package-lock.json && mkdir node_modules/.cache/nyc"
+    )
+    agent = RoomedAgent("import os\nprint(open('node_modules/it').read(), os.environ['MIDWATCH_CACHE'])\n" + WORKS)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         project = await house.project(source, checks=(check,))
         await change_project(house.house.evening, project.id, by="ann", setup=setup)

@@ -13,8 +13,10 @@ from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages.morning import page_of
 from midwatch.terms.acts import ActKind, BrainAnswer, Proposal, Sense
 from midwatch.terms.jobs import Done, JobState, Plan
+from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
+    ActRow,
     AssumptionRow,
     EvaluationRow,
     EvidenceRow,
@@ -262,3 +264,16 @@ async def test_acts_that_serve_no_item_lower_the_alignment(tmp_path: Path) -> No
         await a_night(house, sample_repository(tmp_path / "sample"))
         (run,) = await house.house.records.find(RunRow)
         assert parts_of(run).alignment == 0.5
+
+
+async def test_work_that_only_waited_for_its_turn_is_no_risk(tmp_path: Path) -> None:
+    async with a_scripted_house(tmp_path / "home", flags={"jobs.max_in_all": 1}) as house:
+        for name in ("one", "two"):
+            await house.project(sample_repository(tmp_path / name), name=name, checks=(CHECK,))
+        work = tuple(OrderedWork(project=name, title="Tidy up") for name in ("one", "two"))
+        await house.begin(Orders(level=Level.CAUTIOUS, goals=("Tidy",), work=work))
+        await house.to_the_brief()
+        (report,) = await house.house.records.find(ReportRow)
+        refused = [act.code for act in await house.house.records.find(ActRow) if act.state == "refused"]
+        assert "gate.crowded" in refused
+        assert "Refused" not in section(report, "Risks and unknowns")

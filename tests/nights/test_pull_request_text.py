@@ -1,7 +1,7 @@
 """What a reviewer is warned of in the text of a pull request."""
 
 from midwatch.night.delivery.pull_request_text import pull_request_text
-from midwatch.terms.jobs import Change, Commit, Coverage, Doubt, Proof
+from midwatch.terms.jobs import Change, CheckResult, Commit, Coverage, Doubt, Proof
 from midwatch.terms.records import ProjectRow
 from midwatch.views.text.proof import proof_lines
 from tests.journal.samples import _filled
@@ -40,3 +40,9 @@ def test_a_reviewer_reads_the_same_lines_about_a_proof_as_every_page_and_the_ter
     ]
     assert {f"- {line}" for line in lines} <= set(body.splitlines())
     assert "**Proof.** The checks pass on a fresh checkout." in body.splitlines()
+
+
+def test_new_tests_are_not_said_to_pass_where_a_check_fails() -> None:
+    red = CheckResult(command="cargo test", exit_code=101)
+    (line,) = proof_lines(Proof(verdict="worse", new_tests="fail_on_base", before=(), delivered=(red,)))
+    assert (line.fine, "that they pass with it is not shown" in line.text) == (None, True)

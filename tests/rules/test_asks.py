@@ -112,6 +112,7 @@ def test_a_time_without_a_zone_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize("silence", Silence)
 def test_every_silence_can_be_put_into_words(silence: Silence) -> None:
     assert silence_in_words(silence).endswith(".")
+    assert "1 minutes" not in silence_in_words(silence, 1)
 
 
 @pytest.mark.parametrize("word", sorted(YES))

@@ -232,6 +232,7 @@ def test_mended_behaviour_without_a_test_is_told() -> None:
         ("Tests:       1 failed, 2 skipped, 3 passed, 6 total\n", SuiteCount(passed=3, failed=1, skipped=2)),
         ("      Tests  2 failed | 5 passed (7)\n", SuiteCount(passed=5, failed=2)),
         (CARGO, SuiteCount(passed=5, skipped=1)),
+        ("1..4\n# tests 4\n# pass  3\n# fail  1\n", SuiteCount(passed=3, failed=1)),
         ("make: *** [test] Error 1\n", None),
     ],
 )  # fmt: skip

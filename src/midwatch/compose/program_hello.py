@@ -33,6 +33,7 @@ from midwatch.ports.agent import NO_MODEL, AgentBrief
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
+from midwatch.terms.money import dollars, many, some
 from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
 from midwatch.workshop.rooms.rooms import RoomFolder
@@ -188,7 +189,7 @@ def _request(network: ModelProxyServer | None) -> RoomRequest:
 def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> dict[str, Any]:
     tokens = sum(call.usage.total for call in heard.calls)
     micros = sum(call.usd_micros for call in heard.calls)
-    cost = f"{len(heard.calls)} requests, {tokens} tokens, {micros / 1_000_000:.4f} USD"
+    cost = f"{some(len(heard.calls), 'request')}, {many(tokens)} tokens, {dollars(micros)}"
     if ended.outcome is Outcome.OK:
         said = clean(house.redactor.redact(heard.said), 60)
         sentence = f'In its sandbox the program answers "{said}" in {seconds:.1f} s ({cost}).'

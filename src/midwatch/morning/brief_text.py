@@ -204,6 +204,11 @@ def _risks(ledger: "NightRecords") -> list[str]:
     ]
     for channel in dict.fromkeys(channel for channel, _ in ledger.unsent):
         found.append(unsent_line(channel, [text for name, text in ledger.unsent if name == channel]))
-    refused = [act for act in ledger.acts if act.state == "refused"]
-    found += [f"Refused: {act.text}" for act in refused[:2]]
-    return found
+    return [*found, *_refused(ledger)[:2]]
+
+
+def _refused(ledger: "NightRecords") -> list[str]:
+    """Name what was refused and not done later either, each reason once: what only waited for its turn is no risk."""
+    done = {(act.kind, act.about) for act in ledger.acts if act.state == "done"}
+    texts = (act.text for act in ledger.acts if act.state == "refused" and (act.kind, act.about) not in done)
+    return [f"Refused: {text}" for text in dict.fromkeys(texts)]

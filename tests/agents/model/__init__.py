@@ -10,14 +10,16 @@ It speaks Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemi
 
 Which script is played is found by the credential (any that ends in `script-<name>`, in x-api-key, authorization,
 x-goog-api-key, api-key or ?key=) or, where the credential is not yours to choose, by the base URL
-`model.address(name)`. A name nobody laid down is answered 401.
+`model.address(name)`. A name nobody laid down is answered 401. Where several jobs share one credential, `model.tells`
+finds the script by words in the request.
 
 A script's steps answer the requests that offer tools, in turn (each `times` times), then `final` answers the rest.
 Requests without tools (titles and such) are answered by `side`; with `every=True` they are answered from the steps too.
 
 Steps:    Say(text, do, thinking, usage, headers, times, drip, cut, hold, encoding)
           Fault(status, message, headers, kind, times) · Hang() · HangUp() · Garbage() · usage_limit(resets_at)
-Actions:  Shell(command) · Write(path, content) · Read(path), put into the tools the agent offers; Use(tool, given)
+Actions:  Shell(command) · Write(path, content) · Edit(path, old, new) · Read(path, line), put into the tools that the
+          agent offers; Use(tool, given)
 Waiting:  await model.asked(name, n)       n main requests have come
           await model.sending(asked, n)    n bytes of that answer's body are out
           model.release(name)              lets go what `hold` and Hang hold back
@@ -35,6 +37,7 @@ from tests.agents.model.ledger import Asked
 from tests.agents.model.script import (
     FOREVER,
     Action,
+    Edit,
     Fault,
     Garbage,
     Hang,
@@ -54,6 +57,7 @@ __all__ = [
     "FOREVER",
     "Action",
     "Asked",
+    "Edit",
     "Fault",
     "Garbage",
     "Hang",

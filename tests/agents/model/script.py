@@ -27,10 +27,20 @@ class Write:
 
 
 @dataclass(frozen=True)
-class Read:
-    """The agent's way to read a file."""
+class Edit:
+    """The agent's way to replace one piece of text, of whole lines, by another."""
 
     path: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """The agent's way to read a file, or some sixty lines of it from one on."""
+
+    path: str
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class Use:
     given: Mapping[str, Any] = field(default_factory=dict)
 
 
-Action = Shell | Write | Read | Use
+Action = Shell | Write | Edit | Read | Use
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,8 @@ class Model:
         self.ledger = Ledger()
         self.offers: Mapping[str, int] = {}
         """The models in its list, and when each was published."""
+        self.tells: Mapping[str, str] = {}
+        """Words of a request, and what the name of its script has more than its credential says: `name-more`."""
 
     def play(self, name: str, *steps: Step, final: Step | None = None, side: Step = SIDE, every: bool = False) -> str:
         """Lay down a script, forget what was asked under its name before, and give an API key that plays it."""
@@ -114,6 +116,8 @@ class Model:
             await self.ledger.note(Asked(name, api, f"{method} {path}", headers, body, False, nothing))
             await wire.whole(*_aside(method, path, data, self.offers))
             return
+        text = data.decode(errors="replace") if self.tells else ""
+        name = next((f"{name}-{more}" for words, more in self.tells.items() if words in text), name)
         offered, kinds = _tools(api, body)
         part = self.ledger.part(name)
         main = bool(offered) or part.every

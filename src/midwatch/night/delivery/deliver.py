@@ -17,7 +17,7 @@ from midwatch.night.rounds.world import look
 from midwatch.ports.door import Effect
 from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Records
-from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
+from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, kept_back
 from midwatch.rules.gate.contract import WRITE, opened
 from midwatch.rules.gate.gate import judge_delivery
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -41,7 +41,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     change = _delivered(job)
     if job.proof is None:
         raise Stale("There is no verified work to deliver.")
-    if is_draft(job) and night.settings().execution.deliver_red == "never":
+    if kept_back(job.proof, night.settings().execution.deliver_red):
         return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
     project = await night.records.get(ProjectRow, job.project)
     forge = night.forges.of(project)

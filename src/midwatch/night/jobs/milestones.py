@@ -6,6 +6,7 @@ from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal
+from midwatch.rules.checks.check_runs import kept_back
 from midwatch.rules.checks.commit_size import remark_on
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings import Settings
@@ -52,7 +53,7 @@ async def stage_begins(journal: Journal, ids: Ids, settings: Settings, job: JobR
         case Stage.REPAIR:
             text = f"repair round {job.repairs + 1} begins"
             stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="repair", text=text)
-        case Stage.DELIVER:
+        case Stage.DELIVER if not kept_back(job.proof, settings.execution.deliver_red):
             stone = MilestoneReached(job=job.id, epoch=job.epoch, stone="pushing", text="its branch is being pushed")
         case _:
             return

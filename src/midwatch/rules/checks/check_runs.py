@@ -11,6 +11,11 @@ NOT_DELIVERABLE = frozenset({"worse", "red_when_restored", "doubted"})
 Results = tuple[CheckResult, ...]
 
 
+def kept_back(proof: Proof | None, deliver_red: Literal["never", "draft"]) -> bool:
+    """Whether checked work stays here instead of being pushed."""
+    return deliver_red == "never" and proof is not None and proof.verdict in NOT_DELIVERABLE
+
+
 def judge_runs(runs: Sequence[int]) -> Literal["green", "red", "flaky"]:
     """Judge the exit codes of one command on one tree; what ends both ways is neither green nor red."""
     if not runs:

@@ -12,7 +12,7 @@ _PYTEST_NONE = re.compile(r"^=*[ \t]*no tests ran in [\d.]+s", re.MULTILINE)
 _UNITTEST = re.compile(
     r"^Ran (\d{1,9}) tests? in .*\n[ \t\r]*\n?(?:FAILED|OK|NO TESTS RAN)(?: \((.*)\))?$", re.MULTILINE
 )
-_NODE = re.compile(r"^(?:#|\u2139) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$", re.MULTILINE)
+_NODE = re.compile(r"^(?:#|\u2139) (tests|pass|fail|cancelled|skipped|todo) {1,9}(\d{1,9})$", re.MULTILINE)
 _JEST = re.compile(
     r"^[ \t]*Tests:?[ \t]+((?:\d{1,9} [a-z]+(?:, | \| )?)+)[ \t\r]*(?:\(\d{1,9}\)[ \t\r]*)?$", re.MULTILINE
 )
@@ -28,7 +28,7 @@ _MEANS = {
 
 
 def count_tests(output: str) -> SuiteCount | None:
-    """Read the last summary of pytest, unittest, node, jest, vitest or cargo; None where there is none."""
+    """Read the last summary of pytest, unittest, node, tape, jest, vitest or cargo; None where there is none."""
     plain = _COLOURS.sub("", output)
     for read in _READERS:
         if (found := read(plain)) is not None:

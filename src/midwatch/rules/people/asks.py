@@ -61,7 +61,10 @@ def agrees(answer: str) -> bool:
 def silence_in_words(silence: Silence, minutes: float | None = None) -> str:
     """What happens without an answer, and after how many minutes, as a sentence for the person."""
     words = say(f"silence.{silence.value}")
-    return words if minutes is None else words.replace("do not answer", f"do not answer within {minutes:g} minutes", 1)
+    if minutes is None:
+        return words
+    span = f"{minutes:g} {'minute' if minutes == 1 else 'minutes'}"
+    return words.replace("do not answer", f"do not answer within {span}", 1)
 
 
 def deadline_at(local_now: datetime, minutes: float | None) -> datetime:

@@ -32,6 +32,7 @@ NEW_TESTS: Final = {
     "unclear": "New tests could not be run without the change.",
 }
 """What each result of new tests on the base means; tests that pass there too are a doubt."""
+NOT_SHOWN: Final = "New tests fail without the change; that they pass with it is not shown, because a check fails."
 
 
 class ProofLine(Term):
@@ -52,8 +53,11 @@ def beside_checks(proof: Proof) -> tuple[ProofLine, ...]:
     """List what was seen beside the checks: new tests, coverage, and checks that were left out."""
     lines = []
     if proof.new_tests in NEW_TESTS:
-        fine = True if proof.new_tests == "fail_on_base" else None
-        lines.append(ProofLine(text=NEW_TESTS[proof.new_tests], fine=fine))
+        failed = proof.new_tests == "fail_on_base"
+        if failed and any(not one.green for one in proof.delivered):
+            lines.append(ProofLine(text=NOT_SHOWN))
+        else:
+            lines.append(ProofLine(text=NEW_TESTS[proof.new_tests], fine=True if failed else None))
     if found := proof.coverage:
         ran = f"{found.covered} of {some(found.measurable, 'changed line')} that can be measured"
         lines.append(ProofLine(text=f"The checks ran {ran} ({clean(found.by)})."))

@@ -5,7 +5,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from midwatch.terms.jobs import CheckResult
 from midwatch.workshop.checks.change_facts import look
 from midwatch.workshop.checks.checks import advice
 from midwatch.workshop.git.checkouts import Checkouts
+from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.short_command import CommandEnd
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
@@ -31,8 +32,12 @@ DEPENDS_ON = (
 )
 """A change to any of these files makes setup run again."""
 
+SCRATCH = {"node_modules": (".cache", ".vite", ".vite-temp")}
+"""Folders that tools write while they run, in what a setup made; the rest of it is shared by jobs and read-only."""
+
 OUTSIDE, INSIDE, LISTING = "made", "tree", "placed"
 VARIABLE = "MIDWATCH_CACHE"
+EXCLUDED, MOST_BYTES = ".git/info/exclude", 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,15 +192,35 @@ def lend(made: Made, walls: SandboxSpec, enclosure: Enclosure) -> SandboxSpec:
     kept = made.folder / INSIDE
     environment = {**walls.environment, **made.environment}
     walls = replace(walls, environment=environment, read_only=(*walls.read_only, made.folder / OUTSIDE))
+    _leave_out(walls.tree, made.placed)
     if enclosure.mounts_setup:
         for name in made.placed:
             _make_room_for(walls.tree / name, folder=(kept / name).is_dir())
-        return replace(walls, placed=tuple((kept / name, name) for name in made.placed))
+        placed = tuple((kept / name, name) for name in made.placed)
+        return replace(walls, placed=placed, scratch=tuple(_scratch(kept, made.placed)))
     for name in made.placed:
         place = walls.tree / name
         if not os.path.lexists(place):
             _copy(kept / name, place)
     return walls
+
+
+def _leave_out(tree: Path, placed: tuple[str, ...]) -> None:
+    """Keep what a setup made out of commits, also where the project does not ignore it, such as a new lockfile."""
+    known = (safe_files.read(tree, EXCLUDED, most=MOST_BYTES) or b"").decode(errors="replace")
+    new = [line for line in (f"/{name}" for name in placed) if line not in known.splitlines()]
+    if new:
+        safe_files.write(tree, EXCLUDED, "\n".join([known.rstrip("\n"), *new, ""]).lstrip("\n").encode())
+
+
+def _scratch(kept: Path, placed: tuple[str, ...]) -> Iterator[str]:
+    for name in placed:
+        for inner in SCRATCH.get(name, ()):
+            place = kept / name / inner
+            if not os.path.lexists(place):
+                place.mkdir()  # a mount point: jobs see the folder around it read-only
+            if place.is_dir() and not place.is_symlink():
+                yield f"{name}/{inner}"
 
 
 def _copy(made: Path, place: Path) -> None:

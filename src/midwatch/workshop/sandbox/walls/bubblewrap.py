@@ -136,6 +136,8 @@ def _rooms(walls: SandboxSpec) -> Iterator[str]:
     yield from ("--ro-bind" if walls.tree_read_only else "--bind", str(walls.tree.resolve()), str(TREE_INSIDE))
     for path, place in walls.on_the_tree():
         yield from ("--ro-bind", str(path.resolve()), place)
+    for name in walls.scratch:
+        yield from ("--size", str(limits.tmp_bytes), "--tmpfs", f"{TREE_INSIDE}/{name}")
 
 
 def _etc() -> Iterator[str]:

@@ -59,6 +59,8 @@ class SandboxSpec:
     """At the same path: a setup cache while it is being filled."""
     placed: tuple[tuple[Path, str], ...] = ()
     """Read-only, in the tree under these names; only bubblewrap can do that."""
+    scratch: tuple[str, ...] = ()
+    """Folders in what is placed that can be written, are empty at first and gone at the end."""
     home: Path | None = None
     """The job's own folder; without one, home is in memory and gone at the end."""
     tmp: Path | None = None
