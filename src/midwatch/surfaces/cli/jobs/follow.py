@@ -12,7 +12,7 @@ from midwatch.surfaces.cli.jobs.logs import OVER
 from midwatch.surfaces.cli.jobs.stream_lines import Say, show_line
 from midwatch.surfaces.cli.night.asks import show_ask
 from midwatch.surfaces.cli.shell import asks_shown, client
-from midwatch.surfaces.cli.shell.screen import answered, bad, clock, good, line, wanted
+from midwatch.surfaces.cli.shell.screen import answered, bad, good, line, wanted
 from midwatch.terms.money import dollars, many
 from midwatch.views.text.plain import counted
 
