@@ -171,6 +171,7 @@ def test_forty_works_are_signed_answered_and_judged(
             answered = answers(page, Person(lived.folder), hand)
             told.append(f"night: {hand.took()} for {answered['page']} asks; {answered['terminal']} in the terminal")
             assert sum(answered.values()) == 15
+            assert all(answered.values())
             judges(page, hand)
             told.append(f"morning: {hand.took()} for 40 verdicts")
         finally:
@@ -215,7 +216,12 @@ def answers(page: Page, ann: Person, hand: Hand) -> dict[str, int]:
             keeps(page, ann, here, others[0])
             counted["terminal"] += 1
         errs(here)
-        number = here.get_attribute("data-ask")
+        number = here.get_attribute("data-ask") or ""
+        if counted["page"] > 2 * counted["terminal"]:
+            ann.types("asks", number, said(here.inner_text()))
+            expect(page.locator(f"#ask-{number}")).to_have_count(0)
+            counted["terminal"] += 1
+            continue
         hand.press(here.get_by_role("button", name=said(here.inner_text()).capitalize(), exact=True))
         expect(page.locator(f"#ask-{number}")).to_have_count(0)
         counted["page"] += 1
