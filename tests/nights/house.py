@@ -13,7 +13,7 @@ from midwatch.engine.inline import InlineEngine
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
 from midwatch.night.notify import outbox
-from midwatch.terms.orders import OrderedWork, Orders, Permissions
+from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import NoticeRow, ProjectRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
@@ -121,5 +121,6 @@ async def a_house(
 def orders(*titles: str, level: Level = Level.CAUTIOUS, project: str = "sample", **more: Any) -> Orders:
     """Orders as a person would write them."""
     work = tuple(OrderedWork(project=project, title=title) for title in titles or ("Tidy up",))
-    told = {"level": level, "goals": ("Keep it tidy",), "work": work, "permissions": Permissions(silence_approves=True)}
+    told: dict[str, Any] = {"level": level, "goals": ("Keep it tidy",), "work": work, "limits": Limits()}
+    told["permissions"] = Permissions(silence_approves=True)
     return Orders.model_validate({**told, **more})

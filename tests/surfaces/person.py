@@ -27,6 +27,7 @@ min_free_disk_mib = 64
 ORDERS = """\
 level = "{level}"
 goals = ["Keep it tidy"]
+limits.minutes = 600
 permissions.silence_approves = true
 [[work]]
 project = "repo"

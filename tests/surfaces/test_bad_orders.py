@@ -18,7 +18,7 @@ BAD_ORDERS = {
     "an unknown key in the second work": (
         GOOD + '[[work]]\nproject = "repo"\ntitle = "x"\nagents = "y"\n',
         2,
-        "line 9: there is no such key 'work.1.agents'",
+        "line 11: there is no such key 'work.1.agents'",
     ),
     "a wrong type": ('goals = "tidy"\n', 2, "line 1: goals must be a list"),
     "a wrong number": ('[limits]\nminutes = "ten"\n', 2, "line 2: limits.minutes: "),

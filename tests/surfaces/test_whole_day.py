@@ -175,7 +175,7 @@ def test_no_command_shows_an_id(day: Day) -> None:
 def test_orders_are_shown_before_they_are_signed(day: Day) -> None:
     assert "[[work]]" in day.said["example"].out
     assert "Something" in day.said["drafted"].out
-    assert "limits: 600 min (default), $5 (default)" in day.said["drafted"].out
+    assert "limits: 600 min, $50 (default)" in day.said["drafted"].out
     assert "silence on a plan counts as a yes after its deadline\n" in day.said["drafted"].out
     assert day.said["shown"].out == day.said["briefed"].out
     assert "Sign and begin: midwatch start" in day.said["briefed"].out
