@@ -112,7 +112,7 @@ async def _a_night(folder: Path) -> tuple[Entry, ...]:
         await opened.begin(orders("Tidy up"))
         night = await opened.to_the_brief()
         await opened.settle()
-        await submit(opened.house.morning, Review(usefulness=4, trust=4, brevity=4), by="ann", night=night.id)
+        await submit(opened.house.books, Review(usefulness=4, trust=4, brevity=4), by="ann", night=night.id)
         await opened.settle()
         return await every_entry(opened.house)
 

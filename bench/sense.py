@@ -51,7 +51,7 @@ async def _measure(home: Path, projects: int) -> float:
         took = []
         for _ in range(ROUNDS):
             began = time.perf_counter()
-            world = await look(house.night, session)
+            world = await look(house.books, session)
             answer = await house.night.brain.propose(world.sense())
             for proposal in answer.proposals:
                 facts = world.facts_for(proposal)

@@ -140,7 +140,7 @@ class Night:
             for ask in await records.find(AskRow, kind=AskKind.CONFIRM_ACT, state=AskState.OPEN):
                 if ask.subject.startswith("job_"):
                     self.asked.append(ask.question)
-                    await settlement.answer(self.house.house.night, ask.id, answer, by="ann")
+                    await settlement.answer(self.house.house.books, ask.id, answer, by="ann")
             await asyncio.sleep(0.05)
 
     async def decided(self, verdict: str) -> list[tuple[str, str]]:

@@ -45,7 +45,7 @@ async def approved(night: AgentNight) -> None:
     await night.order()
     await night.house.settle()
     ask = await only_ask(night, AskKind.APPROVE_PLAN)
-    await settlement.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+    await settlement.answer(night.house.house.books, ask.id, "approve", by="ann", shown=ask.shown_hash)
     await night.house.settle()
 
 
@@ -78,7 +78,7 @@ async def test_a_usage_limit_is_waited_out_and_one_that_outlasts_the_night_ends_
         assert (first.state, first.cause) == (JobState.FAILED, "limit"), first.why
         assert f"midwatch job resume {first.number}" in first.why
         # The person goes on by hand: the same conversation, the same checkout.
-        await steering.resume_job(night.house.house.night, first, by="ann")
+        await steering.resume_job(night.house.house.books, first, by="ann")
         await delivered(night)
         await remembers(night)
         began = [event for event in await night.events() if isinstance(event, AgentBegan)]
@@ -105,7 +105,7 @@ async def test_a_refused_credential_holds_the_night_and_asks_once(tmp_path: Path
         assert waiting.state is JobState.WAITING
         await attempt_stage(night.house.house.night, waiting.id, waiting.stage, waiting.attempt)
         assert await night.job() == waiting, "stage work that comes twice leaves a waiting job alone"
-        await settlement.answer(night.house.house.night, ask.id, "go on", by="ann")
+        await settlement.answer(night.house.house.books, ask.id, "go on", by="ann")
         await delivered(night)
         ended = [event.outcome for event in await night.events() if isinstance(event, AgentEnded)]
         assert ended == [Outcome.OK, Outcome.AUTH, Outcome.OK]
@@ -145,7 +145,7 @@ async def test_a_job_at_its_ceiling_asks_for_more_and_goes_on_with_it(tmp_path: 
         job = await night.job()
         assert "$1.00" in ask.question
         assert (job.usd_micros, job.requests) == (17_100, 2), "past the line by less than the one request in flight"
-        await settlement.answer(night.house.house.night, ask.id, "yes", by="ann")
+        await settlement.answer(night.house.house.books, ask.id, "yes", by="ann")
         await delivered(night)
         assert [event.usd_micros for event in await night.events() if isinstance(event, JobGranted)] == [1_000_000]
 
@@ -174,7 +174,9 @@ async def test_stopping_the_job_that_was_asked_about_lets_the_night_go_on(tmp_pa
     async with agent_night(tmp_path, "command", (PLANS, Fault(401, "invalid x-api-key"))) as night:
         await approved(night)
         await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await steering.stop_job(night.house.house.night, await night.job(), by="ann", why="not tonight")
+        await steering.stop_job(
+            night.house.house.books, night.house.house.workshop.rooms, await night.job(), by="ann", why="not tonight"
+        )
         await night.house.settle()
         (session,) = await night.house.house.records.find(SessionRow)
         assert (await night.job()).state is JobState.STOPPED
@@ -189,12 +191,12 @@ async def test_a_pause_of_the_person_s_own_is_not_ended_by_a_credential(tmp_path
         await night.order()
         await night.house.settle()
         (session,) = await night.house.house.records.find(SessionRow)
-        await steering.pause(night.house.house.night.journal, session, by="ann", why="I look at something")
+        await steering.pause(night.house.house.journal, session, by="ann", why="I look at something")
         ask = await only_ask(night, AskKind.APPROVE_PLAN)
-        await settlement.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+        await settlement.answer(night.house.house.books, ask.id, "approve", by="ann", shown=ask.shown_hash)
         await night.house.settle()
         held = await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await settlement.answer(night.house.house.night, held.id, "go on", by="ann")
+        await settlement.answer(night.house.house.books, held.id, "go on", by="ann")
         await night.house.settle()
         (session,) = await night.house.house.records.find(SessionRow)
         assert (session.paused, session.why_paused) == (True, "I look at something")
@@ -206,12 +208,12 @@ async def test_a_credential_refused_after_the_night_is_asked_about_all_the_same(
     async with agent_night(tmp_path, "command", (PLANS, refused, WRITES, DONE)) as night:
         await approved(night)
         first = await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await settlement.answer(night.house.house.night, first.id, "stop", by="ann")
+        await settlement.answer(night.house.house.books, first.id, "stop", by="ann")
         await night.house.to_the_brief()
-        await steering.resume_job(night.house.house.night, await night.job(), by="ann")
+        await steering.resume_job(night.house.house.books, await night.job(), by="ann")
         await night.house.settle()
         again = await only_ask(night, AskKind.GUIDANCE_ERROR)
-        await settlement.answer(night.house.house.night, again.id, "go on", by="ann")
+        await settlement.answer(night.house.house.books, again.id, "go on", by="ann")
         await night.house.settle()
         job = await night.job()
         assert job.state is JobState.DONE, (job.why, await night.log())
@@ -233,7 +235,7 @@ async def test_what_is_to_be_left_is_waited_for_and_not_paid_for(tmp_path: Path)
         await night.order(leave_percent=50)
         await night.house.settle()
         ask = await only_ask(night, AskKind.APPROVE_PLAN)
-        await settlement.answer(night.house.house.night, ask.id, "approve", by="ann", shown=ask.shown_hash)
+        await settlement.answer(night.house.house.books, ask.id, "approve", by="ann", shown=ask.shown_hash)
         await night.house.settle()
         waiting = await night.job()
         assert (waiting.state, waiting.cause) == (JobState.WAITING, "limit"), (waiting.why, await night.log())

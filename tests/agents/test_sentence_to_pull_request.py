@@ -83,14 +83,18 @@ async def a_day(tmp_path: Path, agent: str, github: Watched | None) -> AsyncIter
 async def through_the_day(night: AgentNight) -> PullRequestRow:
     """One sentence, one edit, then nobody says anything any more."""
     house = night.house.house
-    await by_day.set_level(house.evening, Level.CAUTIOUS, by="ann", forced=True, reason="silence may approve")
+    await by_day.set_level(house.books, Level.CAUTIOUS, by="ann", forced=True, reason="silence may approve")
     await command(
-        house.night, Commanded(sentence="Say good evening", projects=("sample",), agent=night.agent), by="ann"
+        house.books,
+        house.crew.agents,
+        house.workshop.mirrors,
+        Commanded(sentence="Say good evening", projects=("sample",), agent=night.agent),
+        by="ann",
     )
     await night.house.settle()
     (first,) = await house.records.find(AskRow)
     await settlement.answer(
-        house.night, "1", "edit", by="ann", text="Nothing but the greeting.", shown=first.shown_hash
+        house.books, "1", "edit", by="ann", text="Nothing but the greeting.", shown=first.shown_hash
     )
     await night.house.settle()
     _, second = await house.records.find(AskRow)

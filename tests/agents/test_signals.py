@@ -110,7 +110,7 @@ async def test_an_agent_asks_waits_hears_the_answer_and_goes_on(tmp_path: Path, 
         await night.order()
         running = asyncio.create_task(night.house.pass_time(hours=1))
         ask = await asked(night, running)
-        await settlement.answer(night.house.house.night, ask.id, "evening", by="ann", shown=ask.shown_hash)
+        await settlement.answer(night.house.house.books, ask.id, "evening", by="ann", shown=ask.shown_hash)
         await running
         await heard_once(night, "file" if agent == "command" else "turn")
 
@@ -172,7 +172,7 @@ async def test_a_server_killed_while_an_agent_waits_asks_once_and_answers_once(
         if not answered_first:
             while (await night.job()).epoch == job.epoch:  # noqa: ASYNC110 - the server is another task
                 await asyncio.sleep(0.02)
-        await settlement.answer(house.night, ask.id, "evening", by="ann")
+        await settlement.answer(house.books, ask.id, "evening", by="ann")
         await again
         await night.house.to_the_brief()
         await heard_once(night, "turn")

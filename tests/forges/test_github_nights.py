@@ -230,7 +230,7 @@ async def test_a_person_merges_there_from_here_and_closes_there_from_here(watche
         await house.begin(orders("Tidy up"))
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
-        row = await steering.merge(house.house.night, job, by="ann")
+        row = await steering.merge(house.house.books, house.house.forges, job, by="ann")
         assert (row.state, row.merged_sha) == ("merged", hosted.tip("main"))
         assert hosted.pulls[0].merged_sha == row.merged_sha
 
@@ -247,7 +247,7 @@ async def test_an_expired_token_holds_the_night_until_it_is_renewed_and_then_the
         assert "midwatch doctor" in ask.question
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, hosted.pulls) == (JobState.WAITING, [])
-        await settlement.answer(house.house.night, ask.id, GO_ON, by="ann")
+        await settlement.answer(house.house.books, ask.id, GO_ON, by="ann")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, len(hosted.pulls)) == (JobState.DONE, 1), job.why
@@ -264,7 +264,7 @@ async def test_a_refusal_ends_the_job_with_its_work_kept_and_resuming_delivers_i
         assert job.state is JobState.FAILED
         assert "a hook of the server refused it. It says: Commits need a ticket." in job.why
         (hosted.git.path / "hooks" / "pre-receive").unlink()
-        again = await steering.resume_job(house.house.night, job, by="ann")
+        again = await steering.resume_job(house.house.books, job, by="ann")
         await house.settle()
         again = await house.house.records.get(JobRow, again.id)
         assert again.state is JobState.DONE, again.why
@@ -290,9 +290,9 @@ async def test_a_counterpart_is_told_once_there_even_if_github_was_away(
         watched.fake.troubles.clear()
         with monkeypatch.context() as odd:
             odd.setattr(GitHubForge, "comment", None)  # an error nobody thought of
-            await sibling_updates.catch_up(house.house.night)
+            await sibling_updates.catch_up(house.house.books, house.house.night.outside)
         for _ in range(2):
-            await sibling_updates.catch_up(house.house.night)
+            await sibling_updates.catch_up(house.house.books, house.house.night.outside)
         (said,) = there.comments
         assert "web: pull request" in said
         mine = [row for row in await house.house.records.find(PullRequestRow) if row.forge == "github"]
@@ -315,11 +315,11 @@ async def test_a_forge_is_chosen_by_address_or_by_name_and_never_a_foreign_one(
         evening, forges = house.house.evening, house.house.forges
         (there,) = await house.house.records.find(ProjectRow)
         assert forges.of(there).name == "github"
-        assert forges.of(await by_day.change_project(evening, "sample", by="ann", forge="local")).name == "local"
-        assert forges.of(await by_day.change_project(evening, "sample", by="ann", forge="")).name == "github"
+        assert forges.of(await by_day.change_project(evening.books, "sample", by="ann", forge="local")).name == "local"
+        assert forges.of(await by_day.change_project(evening.books, "sample", by="ann", forge="")).name == "github"
         here = await by_day.add_project(evening, sample_repository(tmp_path / "here"), by="ann", name="here")
         assert forges.of(here).name == "local"
         with pytest.raises(Refused, match="github hosts repositories at"):
-            await by_day.change_project(evening, "here", by="ann", forge="github")
+            await by_day.change_project(evening.books, "here", by="ann", forge="github")
         with pytest.raises(Unknown, match="No forge is called gitlab"):
-            await by_day.change_project(evening, "here", by="ann", forge="gitlab")
+            await by_day.change_project(evening.books, "here", by="ann", forge="gitlab")

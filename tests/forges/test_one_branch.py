@@ -34,7 +34,7 @@ async def refused(house: TestHouse, watched: Watched) -> JobRow:
 
 
 async def resumed(house: TestHouse, job: JobRow) -> JobRow:
-    again = await steering.resume_job(house.house.night, job, by="ann")
+    again = await steering.resume_job(house.house.books, job, by="ann")
     await house.settle()
     return await house.house.records.get(JobRow, again.id)
 
@@ -56,7 +56,7 @@ async def test_the_branch_that_was_pushed_gets_the_pull_request_however_often_it
         assert branches(hosted) == [first.branch] == [pull.head for pull in hosted.pulls]
         row = await the_one(house)
         assert (row.job, row.branch, row.head) == (third.id, first.branch, hosted.tip(first.branch))
-        merged = await steering.merge(house.house.night, third, by="ann")
+        merged = await steering.merge(house.house.books, house.house.forges, third, by="ann")
         assert (merged.state, merged.merged_sha) == ("merged", hosted.tip("main"))
 
 
@@ -161,9 +161,7 @@ async def test_what_has_left_once_is_not_sent_another_way_after_a_restart(watche
         theirs = hosted.git.git("commit-tree", f"{first.branch}^{{tree}}", "-p", first.branch, "-m", "Theirs")
         hosted.git.git("update-ref", f"refs/heads/{first.branch}", theirs)
         project = await house.house.records.get(ProjectRow, second.project)
-        chosen = await branch_for(
-            house.house.night.records, house.house.night.forges, second, project, second.change.head
-        )
+        chosen = await branch_for(house.house.records, house.house.forges, second, project, second.change.head)
         assert (chosen.bearer, chosen.left) == (first.id, "")
 
 
@@ -176,7 +174,7 @@ async def test_a_persons_word_opens_the_pull_request_without_the_work_being_done
         ask = await until_asked(house)
         assert "may not open a pull request" in ask.question
         watched.fake.tokens[TOKEN].pulls = True
-        await settlement.answer(house.house.night, ask.id, GO_ON, by="ann")
+        await settlement.answer(house.house.books, ask.id, GO_ON, by="ann")
         await house.to_the_brief()
         first, second = await house.house.records.find(JobRow)
         assert (second.state, second.retry_of) == (JobState.DONE, first.id), second.why

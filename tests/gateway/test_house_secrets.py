@@ -58,7 +58,7 @@ async def test_a_secret_named_in_an_applied_version_is_known_from_then_on(tmp_pa
         assert [row.changes for row in await house.records.find(SettingsRow)] == [changes]
         listed = (await visitor.api("GET", "/settings")).json()
         assert [row["value"] for row in listed if row["key"] == "secrets.owl"] == list(changes.values())
-        stated = await by_day.propose_settings(house.evening, {}, by="ann", note=f"since {VALUE} leaked")
+        stated = await by_day.propose_settings(house.books, {}, by="ann", note=f"since {VALUE} leaked")
         assert stated.note == "since [secret:owl] leaked"
 
 

@@ -79,7 +79,7 @@ class TestHouse:
     async def tell(self) -> None:
         """Have every notice stand in the log: silence counts only from when somebody was told."""
         for notice in await self.house.records.find(NoticeRow, sent_by=""):
-            await outbox.tell(self.house.night, notice.id)
+            await outbox.tell(self.house.books, self.house.night.outside.channel, notice.id)
 
     async def pass_time(self, **span: float) -> None:
         """Let time pass from one due moment to the next."""

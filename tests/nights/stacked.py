@@ -133,7 +133,7 @@ async def a_dawn_of(
 async def ends(house: TestHouse) -> ReportRow:
     """End the night, and let follow what follows."""
     session = (await house.house.records.find(SessionRow))[-1]
-    await settlement.debrief(house.house.night, session.id, "it is dawn", actor="ann")
+    await settlement.debrief(house.house.books, session.id, "it is dawn", actor="ann")
     await house.settle()
     return (await house.house.records.find(ReportRow))[-1]
 
@@ -220,5 +220,5 @@ async def reviews(house: TestHouse, **said: str) -> None:
         for one in report.recommendations
     )
     review = Review(usefulness=4, trust=4, brevity=4, outcomes=outcomes)
-    await verdicts.submit(house.house.morning, review, by="ann")
+    await verdicts.submit(house.house.books, review, by="ann")
     await house.settle()

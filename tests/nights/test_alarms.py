@@ -75,9 +75,9 @@ async def test_a_command_has_its_alarms_too_though_it_has_no_rounds(tmp_path: Pa
     async with a_scripted_house(tmp_path / "home", machine=machine) as house:
         await house.project(sample_repository(tmp_path / "sample"))
         wanted = Commanded(sentence="Tidy up", projects=("sample",))
-        await command(house.house.night, wanted, by="ann")
+        await command(house.house.books, house.house.crew.agents, house.house.workshop.mirrors, wanted, by="ann")
         await house.settle()
-        patrol = overdue.Patrol(house.house.night, never)
+        patrol = overdue.Patrol(house.house.books, house.house.night.workspace, house.house.night.outside, never)
         await patrol.once()
         assert await house.house.records.find(CheckInRow) == ()
         machine.memory = machine.disk = 1024**3

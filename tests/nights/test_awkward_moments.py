@@ -62,7 +62,7 @@ async def test_a_pause_in_the_middle_of_a_round_loses_no_work(tmp_path: Path) ->
         await house.pass_time(minutes=30)
         held = await newest(house)
         assert (held.state, held.paused) == (SessionState.AUTONOMOUS, True)
-        await steering.resume(house.house.night.journal, house.house.night.records, held, by="ann")
+        await steering.resume(house.house.journal, house.house.records, held, by="ann")
         await house.to_the_brief()
         assert len(await house.house.records.find(PullRequestRow)) == 1
         await all_is_well(house)
@@ -73,7 +73,7 @@ async def test_nothing_starts_after_the_night_was_stopped_in_the_middle_of_a_rou
     brain = Interrupted()
 
     async def stop(house: TestHouse, sense: Sense) -> None:
-        await settlement.debrief(house.house.night, sense.session, "stopped by ann", actor="ann")
+        await settlement.debrief(house.house.books, sense.session, "stopped by ann", actor="ann")
 
     brain.happens = stop
     async with a_scripted_house(tmp_path / "home", brain=brain) as house:
@@ -93,13 +93,13 @@ async def test_lowering_the_level_to_observe_holds_a_plan_that_silence_would_app
         await house.project(source)
         await house.begin(orders("Tidy up"))
         await house.settle()
-        await set_level(house.house.evening, Level.OBSERVE, by="ann")
+        await set_level(house.house.books, Level.OBSERVE, by="ann")
         await house.pass_time(minutes=40)
         (ask,) = await house.house.records.find(AskRow)
         assert (ask.state, ask.silence, ask.due_at) == (AskState.OPEN, Silence.WAITS, None), "SPEC 9: else it waits"
         (job,) = await house.house.records.find(JobRow)
         assert job.stage is Stage.APPROVE
-        await settlement.answer(house.house.night, str(ask.number), "reject", by="ann")
+        await settlement.answer(house.house.books, str(ask.number), "reject", by="ann")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DECLINED
@@ -216,7 +216,7 @@ async def test_an_item_that_waits_for_a_yes_is_asked_about_once(tmp_path: Path) 
         await house.begin(orders("Tidy up", level=Level.MODERATE))
         await house.pass_time(minutes=30)
         (ask,) = await house.house.records.find(AskRow)
-        await settlement.answer(house.house.night, str(ask.number), "yes", by="ann")
+        await settlement.answer(house.house.books, str(ask.number), "yes", by="ann")
         await house.to_the_brief()
         assert len(await house.house.records.find(PullRequestRow)) == 1
         await all_is_well(house)
@@ -228,7 +228,7 @@ async def test_a_night_replaced_by_the_next_still_gets_its_brief(tmp_path: Path)
         await house.project(source)
         first = await house.begin(orders("Tidy up"))
         await house.settle()
-        await settlement.debrief(house.house.night, first.id, "stopped by ann", actor="ann")
+        await settlement.debrief(house.house.books, first.id, "stopped by ann", actor="ann")
         await house.begin(orders("Again"))
         await house.to_the_brief()
         assert {report.session for report in await house.house.records.find(ReportRow)} == {
@@ -259,7 +259,7 @@ async def test_what_was_left_lying_is_found_and_taken_up_again(tmp_path: Path) -
         await house.pass_time(minutes=8)
         (run,) = await house.house.records.find(RunRow)
         assert (run.status, bool(lost)) == ("running", True)
-        patrol = overdue.Patrol(house.house.night, perform)
+        patrol = overdue.Patrol(house.house.books, house.house.night.workspace, house.house.night.outside, perform)
         assert await patrol.once() >= 1
         await house.to_the_brief()
         assert await patrol.once() == 0
@@ -285,7 +285,7 @@ async def test_a_stop_after_a_crash_at_the_pull_request_leaves_none_that_nobody_
         (job,) = await house.house.records.find(JobRow)
         assert job.stage is Stage.PULL_REQUEST
         await house.engine.start(perform)
-        await steering.stop_job(night, job, by="ann", why="enough")
+        await steering.stop_job(night.books, night.workspace.rooms, job, by="ann", why="enough")
         await attempt.attempt_stage(night, job.id, job.stage, job.attempt)
         await house.settle()
         (opened,) = await house.house.records.find(PullRequestRow)
@@ -310,4 +310,4 @@ async def test_a_job_whose_pull_request_stands_is_not_resumed(tmp_path: Path) ->
         await house.house.journal.record(JobEnded(job=job.id, epoch=job.epoch, state="failed", why="the end was lost"))
         failed = await house.house.records.get(JobRow, job.id)
         with pytest.raises(Refused, match="has already delivered: pull request 1 is open"):
-            await steering.resume_job(house.house.night, failed, by="ann")
+            await steering.resume_job(house.house.books, failed, by="ann")

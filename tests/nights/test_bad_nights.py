@@ -150,7 +150,7 @@ async def test_a_flagged_project_is_left_alone(tmp_path: Path, flag: Flag) -> No
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home") as house:
         await house.project(source)
-        await flag_project(house.house.evening, "sample", flag, on=True, by="ann")
+        await flag_project(house.house.books, "sample", flag, on=True, by="ann")
         await house.begin(orders("Tidy up", level=Level.FULL, limits={"minutes": 45}))
         await house.to_the_brief()
         assert await house.house.records.find(JobRow) == ()

@@ -126,7 +126,7 @@ async def test_a_stop_that_came_while_nobody_was_there_ends_the_agent(tmp_path: 
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         job, night = await at_work(house, source)
         await killed(night)
-        await steering.stop_job(house.house.night, job, by="ann", why="enough")
+        await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="enough")
     async with a_house(tmp_path / "home", begins=LATER, agents={"housekeeper": agent}) as house:
         await attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1)
         assert (await the_job(house)).state is JobState.STOPPED
@@ -141,12 +141,12 @@ async def test_whoever_works_on_for_a_job_that_is_over_is_found_ended_and_told(t
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent(WAITS)}) as house:
         job, night = await at_work(house, source)
         await killed(night)
-        await steering.stop_job(house.house.night, job, by="ann", why="enough")
+        await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="enough")
         parts = house.house.night  # as another server would have written it
-        stopped = await stopped_well(parts.blobs, parts.ids, parts.rooms, await the_job(house))
+        stopped = await stopped_well(parts.books.blobs, parts.books.ids, parts.workspace.rooms, await the_job(house))
         await house.house.journal.record(*stopped)
-        assert await cleanup.end_orphans(house.house.night) == 1
-        assert await cleanup.end_orphans(house.house.night) == 0
+        assert await cleanup.end_orphans(house.house.books, house.house.workshop.rooms) == 1
+        assert await cleanup.end_orphans(house.house.books, house.house.workshop.rooms) == 0
         assert await house.house.workshop.rooms.living() == ()
         entries = [entry.event for entry in await house.house.journal.entries(kinds=("process.orphaned",))]
         assert [(event.job, event.ended) for event in entries if isinstance(event, ProcessOrphaned)] == [(job.id, True)]
@@ -190,7 +190,7 @@ async def test_setup_runs_once_for_the_same_lockfiles_and_is_lent_to_agent_and_c
     agent = RoomedAgent("import os\nprint(open('node_modules/it').read(), os.environ['MIDWATCH_CACHE'])\n" + WORKS)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         project = await house.project(source, checks=(check,))
-        await change_project(house.house.evening, project.id, by="ann", setup=setup)
+        await change_project(house.house.books, project.id, by="ann", setup=setup)
         await house.begin(orders("Look at it", "Look again"))
         await house.to_the_brief()
         done = await house.house.records.find(JobRow)
@@ -210,7 +210,7 @@ async def test_a_setup_that_fails_says_what_to_do(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home", agents={"housekeeper": RoomedAgent()}) as house:
         project = await house.project(source)
-        await change_project(house.house.evening, project.id, by="ann", setup="echo no such package >&2; exit 4")
+        await change_project(house.house.books, project.id, by="ann", setup="echo no such package >&2; exit 4")
         await house.begin(orders("Look at it"))
         await house.to_the_brief()
         job = await the_job(house)
@@ -227,22 +227,24 @@ async def test_a_stopped_job_goes_on_in_its_own_checkout(tmp_path: Path) -> None
     agent = RoomedAgent(first, files=("sample/greet.py", "sample/half.py"))
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         job, night = await at_work(house, source)
-        await steering.stop_job(house.house.night, job, by="ann", why="for now")
+        await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="for now")
         while not (await the_job(house)).state.over:  # noqa: ASYNC110 - a real process
             await asyncio.sleep(0.02)
         kept = await house.house.workshop.upkeep.standing(job.id)
         assert "sample/half.py" in " ".join(kept[-1].unique)
         with pytest.raises(Refused, match="work that is nowhere else"):
-            await steering.discard(house.house.night, await the_job(house), by="ann", force=False)
+            await steering.discard(
+                house.house.journal, house.house.workshop.upkeep, await the_job(house), by="ann", force=False
+            )
         agent.script = "assert open('sample/half.py').read() == 'half = 1\\n'\n" + WORKS
         await night
-        resumed = await steering.resume_job(house.house.night, await the_job(house), by="ann")
+        resumed = await steering.resume_job(house.house.books, await the_job(house), by="ann")
         assert (resumed.stage, resumed.retry_of) == (Stage.EXECUTE, job.id)
         await house.settle()
         assert (await the_job(house)).state is JobState.DONE
         assert git(source, "show", f"agent/{resumed.id}:sample/half.py") == "half = 1"
         with pytest.raises(Refused, match="it cannot be resumed"):
-            await steering.resume_job(house.house.night, await the_job(house), by="ann")
+            await steering.resume_job(house.house.books, await the_job(house), by="ann")
         await all_is_well(house)
 
 
@@ -254,7 +256,7 @@ async def test_discarding_frees_the_disk_and_is_written_down(tmp_path: Path) -> 
         await house.begin(orders("Look at it"))
         await house.to_the_brief()
         job = await the_job(house)
-        assert await steering.discard(house.house.night, job, by="ann", force=False) > 0
+        assert await steering.discard(house.house.journal, house.house.workshop.upkeep, job, by="ann", force=False) > 0
         assert await house.house.workshop.upkeep.standing(job.id) == ()
         removed = [entry.event for entry in await house.house.journal.entries(kinds=("checkout.removed",))]
         assert isinstance(removed[0], CheckoutRemoved)
@@ -295,5 +297,5 @@ async def test_a_job_without_an_approved_plan_cannot_go_on_after_the_night(tmp_p
         job = await the_job(house)
         assert job.state is JobState.FAILED
         with pytest.raises(Refused, match="had no approved plan yet"):
-            await steering.resume_job(house.house.night, job, by="ann")
+            await steering.resume_job(house.house.books, job, by="ann")
         await all_is_well(house)

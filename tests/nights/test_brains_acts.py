@@ -73,7 +73,7 @@ async def test_a_stop_that_a_person_confirms_ends_the_job_and_keeps_its_work(tmp
         await begun(house, tmp_path, Level.CAUTIOUS)
         await house.pass_time(minutes=36)
         (ask,) = await house.house.records.find(AskRow, kind=AskKind.CONFIRM_ACT)
-        await settlement.answer(house.house.night, str(ask.number), "yes", by="ann", shown=ask.shown_hash)
+        await settlement.answer(house.house.books, str(ask.number), "yes", by="ann", shown=ask.shown_hash)
         await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, job.why) == (JobState.STOPPED, "It goes nowhere.")
@@ -106,7 +106,7 @@ async def test_a_restart_of_a_running_job_stops_it_first(tmp_path: Path, databas
         await begun(house, tmp_path, Level.MODERATE)
         await house.pass_time(minutes=36)
         (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
-        await settlement.answer(house.house.night, str(ask.number), "approve", by="ann", shown=ask.shown_hash)
+        await settlement.answer(house.house.books, str(ask.number), "approve", by="ann", shown=ask.shown_hash)
         await house.to_the_brief()
         first, second = await house.house.records.find(JobRow)
         assert (first.state, first.why) == (JobState.STOPPED, "restarted: It hangs.")
@@ -161,7 +161,7 @@ async def test_a_title_alone_is_no_prompt_of_its_own(tmp_path: Path) -> None:
     async with a_scripted_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         project = await house.project(sample_repository(tmp_path / "sample"))
         for title, priority in (("Later", 5), ("First", 1), ("Second", 2)):
-            await by_day.add_work(house.house.evening, project.name, title, by="ann", priority=priority)
+            await by_day.add_work(house.house.books, project.name, title, by="ann", priority=priority)
         await house.begin(orders("Tidy up", level=Level.FULL))
         await house.to_the_brief()
         assert [facts.own for facts in agent.told] == ["", ""]

@@ -23,6 +23,11 @@ from tests.nights.test_first_night import all_is_well
 TIDY = Commanded(sentence="Tidy up the sample", projects=("sample",))
 
 
+async def commanded(house: TestHouse, wanted: Commanded) -> tuple[JobRow, ...]:
+    night = house.house.night
+    return await code_command.command(night.books, night.roster.agents, night.workspace.mirrors, wanted, by="ann")
+
+
 async def session_of(house: TestHouse, job: JobRow) -> SessionRow:
     return await house.house.records.get(SessionRow, job.session)
 
@@ -31,7 +36,7 @@ async def over(house: TestHouse, job: JobRow) -> JobRow:
     """Say yes to whatever it asks, until it is over."""
     await house.settle()
     for ask in await house.house.records.find(AskRow, state=AskState.OPEN, subject=job.id):
-        await settlement.answer(house.house.night, ask.id, "approve", by="ann")
+        await settlement.answer(house.house.books, ask.id, "approve", by="ann")
     await house.settle()
     now = await house.house.records.get(JobRow, job.id)
     assert now.state.over, f"job {job.number} is {now.state.value} at {now.stage.value}"
@@ -42,7 +47,7 @@ async def test_a_command_becomes_a_pull_request_with_a_brief_of_its_own(tmp_path
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home", database_url) as house:
         await house.project(source)
-        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
+        (job,) = await commanded(house, TIDY)
         assert job.title == "Tidy up the sample"
         session = await session_of(house, job)
         assert (session.ad_hoc, session.state, session.signed_by) == (True, SessionState.AUTONOMOUS, "ann")
@@ -71,10 +76,10 @@ async def test_silence_approves_a_command_as_it_does_at_night_and_a_yes_beforeha
     async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.project(other, name="other")
-        await by_day.set_level(house.house.evening, Level.CAUTIOUS, by="ann", forced=True, reason="I am here")
-        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
+        await by_day.set_level(house.house.books, Level.CAUTIOUS, by="ann", forced=True, reason="I am here")
+        (job,) = await commanded(house, TIDY)
         yes = TIDY.model_copy(update={"projects": ("other",), "yes": True})
-        (sure,) = await code_command.command(house.house.night, yes, by="ann")
+        (sure,) = await commanded(house, yes)
         await house.settle()
         assert (await house.house.records.get(JobRow, sure.id)).approved_by == "level full"
         await house.pass_time(minutes=21)
@@ -90,7 +95,7 @@ async def test_a_command_beside_a_night_neither_ends_it_nor_changes_its_level(tm
         night = await house.begin(orders("Tidy up", level=Level.MODERATE))
         await house.settle()
         wanted = Commanded(sentence="Tidy the other", projects=("other",), yes=True)
-        (job,) = await code_command.command(house.house.night, wanted, by="ann")
+        (job,) = await commanded(house, wanted)
         await house.settle()
         assert (await house.house.records.get(JobRow, job.id)).state is JobState.DONE
         now = await house.house.records.get(SessionRow, night.id)
@@ -108,7 +113,7 @@ async def test_a_night_begins_while_a_command_is_under_way(tmp_path: Path) -> No
     async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.project(other, name="other")
-        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
+        (job,) = await commanded(house, TIDY)
         await house.settle()
         night = await house.begin(orders("Tidy up", project="other"))
         assert (await house.house.records.get(SessionRow, night.id)).state is SessionState.AUTONOMOUS
@@ -122,7 +127,7 @@ async def test_a_draft_that_waits_is_left_alone_by_a_command(tmp_path: Path) -> 
     async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         draft = await sign_orders.draft(house.house.evening, orders("Later"), by="ann")
-        (job,) = await code_command.command(house.house.night, TIDY, by="ann")
+        (job,) = await commanded(house, TIDY)
         assert (await house.house.records.get(SessionRow, draft.id)).state is SessionState.BRIEFING
         await over(house, job)
         await all_is_well(house)
@@ -135,13 +140,13 @@ async def test_a_command_that_fails_or_is_declined_ends_its_session(tmp_path: Pa
         await house.project(source)
         await house.project(other, name="other")
         broken = TIDY.model_copy(update={"agent": "broken"})
-        (job,) = await code_command.command(house.house.night, broken, by="ann")
+        (job,) = await commanded(house, broken)
         assert (await over(house, job)).state is JobState.FAILED
         fine = TIDY.model_copy(update={"agent": "fine", "projects": ("other",)})
-        (declined,) = await code_command.command(house.house.night, fine, by="ann")
+        (declined,) = await commanded(house, fine)
         await house.settle()
         (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
-        await settlement.answer(house.house.night, ask.id, "reject", by="ann", text="not like this")
+        await settlement.answer(house.house.books, ask.id, "reject", by="ann", text="not like this")
         assert (await over(house, declined)).state is JobState.DECLINED
         states = {(await session_of(house, one)).state for one in (job, declined)}
         assert states == {SessionState.DEBRIEF}
@@ -157,7 +162,7 @@ async def test_ceilings_a_person_names_stand_in_place_of_the_settings(tmp_path: 
         wanted = TIDY.model_copy(
             update={"usd": 0.5, "minutes": 7, "checks": ("true",), "paths": ("sample/**",), "yes": True}
         )
-        (job,) = await code_command.command(house.house.night, wanted, by="ann")
+        (job,) = await commanded(house, wanted)
         contract = (await house.house.records.get(RunRow, job.run)).contract
         bounds = contract.constraints
         assert (bounds.max_usd_micros, bounds.max_runtime_minutes) == (500_000, 7)
@@ -177,7 +182,6 @@ async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_no
         tmp_path / "home", agents=agents, standing=IsolationFound(Isolation.NONE, "", "")
     ) as house:
         await house.project(source)
-        night = house.house.night
         before = await house.house.records.head()
         for changes, error, said in (
             ({"projects": ("nowhere",)}, Unknown, "There is no project 'nowhere'."),
@@ -189,17 +193,17 @@ async def test_a_command_that_cannot_be_is_refused_in_one_sentence_and_leaves_no
             ({"agent": "model"}, Refused, "This machine has no sandbox for model, which uses a model."),
         ):
             with pytest.raises(error) as refused:
-                await code_command.command(night, TIDY.model_copy(update=changes), by="ann")
+                await commanded(house, TIDY.model_copy(update=changes))
             assert refused.value.message == said
         git(source, "checkout", "-q", "--detach")
         with pytest.raises(Misuse) as detached:
-            await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
+            await commanded(house, TIDY.model_copy(update={"agent": "housekeeper"}))
         git(source, "checkout", "-q", "main")
         assert "detached" in detached.value.message
         assert await house.house.records.head() == before
-        (job,) = await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
+        (job,) = await commanded(house, TIDY.model_copy(update={"agent": "housekeeper"}))
         with pytest.raises(Refused) as busy:
-            await code_command.command(night, TIDY.model_copy(update={"agent": "housekeeper"}), by="ann")
+            await commanded(house, TIDY.model_copy(update={"agent": "housekeeper"}))
         assert busy.value.message == f"Job {job.number} is running in sample."
         await over(house, job)
         await all_is_well(house)

@@ -59,7 +59,7 @@ async def told(house: TestHouse, kind: ActKind, place: int = 0, **more: Any) -> 
     item = session.items[place]
     given = {"kind": kind, "project": item["project"], "target": item["work_item"], "confidence": 0.9, **more}
     proposal = Proposal.model_validate(given)
-    return proposal, (await look(house.house.night, session)).facts_for(proposal)
+    return proposal, (await look(house.house.books, session)).facts_for(proposal)
 
 
 async def codes(house: TestHouse, kind: ActKind, **more: Any) -> set[str]:
@@ -180,8 +180,8 @@ async def test_untrusted_text_that_a_job_read_binds_the_rest_of_the_night(tmp_pa
         assert (await facts(house, ActKind.START)).tainted
         for code, given in TAINTED.items():
             assert code in await codes(house, **given)
-        await steering.stop_job(house.house.night, job, by="ann", why="enough")
-        again = await steering.resume_job(house.house.night, await house.house.records.get(JobRow, job.id), by="ann")
+        await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="enough")
+        again = await steering.resume_job(house.house.books, await house.house.records.get(JobRow, job.id), by="ann")
         assert (again.retry_of, again.tainted) == (job.id, True)
         await all_is_well(house)
 
@@ -251,12 +251,12 @@ async def test_the_project_as_policy_sees_it(tmp_path: Path) -> None:
         assert (await facts(house, ActKind.START)).jobs_running == 1
         assert not project.open_pull_request
         for flag in Flag:
-            await by_day.flag_project(house.house.evening, "sample", flag, on=True, by="ann")
+            await by_day.flag_project(house.house.books, "sample", flag, on=True, by="ann")
         flagged = (await facts(house, ActKind.START)).project
         assert flagged is not None
         assert (flagged.protected, flagged.blocked, flagged.skipped) == (True, True, True)
         for flag in Flag:
-            await by_day.flag_project(house.house.evening, "sample", flag, on=False, by="ann")
+            await by_day.flag_project(house.house.books, "sample", flag, on=False, by="ann")
         await house.to_the_brief()
         delivered = (await facts(house, ActKind.START)).project
         assert delivered is not None

@@ -42,11 +42,11 @@ class CountingAgent(ScriptedAgent):
 
 
 async def resumed(house: TestHouse, job: JobRow) -> JobRow:
-    return await steering.resume_job(house.house.night, await house.house.records.get(JobRow, job.id), by="ann")
+    return await steering.resume_job(house.house.books, await house.house.records.get(JobRow, job.id), by="ann")
 
 
 async def stopped_at_once(house: TestHouse, job: JobRow) -> JobRow:
-    await steering.stop_job(house.house.night, job, by="ann", why="wait")
+    await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="wait")
     await house.settle()
     over = await house.house.records.get(JobRow, job.id)
     assert over.state is JobState.STOPPED
@@ -146,8 +146,8 @@ async def test_a_persons_go_on_after_a_forges_refusal_delivers_the_work_that_was
         (first,) = await house.house.records.find(JobRow)
         refusing.clear()
         if thrown_away:
-            await steering.discard(house.house.night, first, by="ann", force=True)
-        await settlement.answer(house.house.night, ask.id, GO_ON, by="ann")
+            await steering.discard(house.house.journal, house.house.workshop.upkeep, first, by="ann", force=True)
+        await settlement.answer(house.house.books, ask.id, GO_ON, by="ann")
         await house.to_the_brief()
         first, second = await house.house.records.find(JobRow)
         assert (first.stage, second.state, second.retry_of) == (Stage.DELIVER, JobState.DONE, first.id), second.why

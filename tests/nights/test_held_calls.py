@@ -109,7 +109,7 @@ async def test_the_person_sees_exactly_what_would_run_and_a_yes_lets_it(tmp_path
         night, (ask,) = await held(house, source)
         where = ask.question.rpartition("\nin ")[2]
         assert ask.question.replace(where, "/ws") == QUESTION
-        await settlement.answer(house.house.night, ask.id, "yes", by="ann", shown=ask.shown_hash)
+        await settlement.answer(house.house.books, ask.id, "yes", by="ann", shown=ask.shown_hash)
         await night
         assert [(one.allowed, one.why) for one in agent.told] == [(True, "ann said yes.")]
         assert await decided(house) == [("ask", "call.run_unlisted", ""), ("allow", "call.run_unlisted", "ann")]
@@ -121,7 +121,7 @@ async def test_inside_strong_walls_ordinary_work_and_the_project_s_checks_run_an
 ) -> None:
     agent = Caller(INSTALL, ("Bash", {"command": "python3 - <<'EOF'\nprint(1)\nEOF"}), ("Bash", {"command": CHECK}))
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
-        if house.house.night.rooms.isolation is not Isolation.BUBBLEWRAP:
+        if house.house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
             missing("bwrap", "bubblewrap does not work here")
         await house.project(source)
         await house.begin(orders("Look at it"))
@@ -145,7 +145,7 @@ async def test_without_walls_the_list_binds_and_the_checks_run_named_or_found(
         await house.begin(orders("Look at it"))
         night = asyncio.create_task(house.pass_time(hours=1))
         (ask,) = await opened(house)
-        await settlement.answer(house.house.night, ask.id, "no", by="ann")
+        await settlement.answer(house.house.books, ask.id, "no", by="ann")
         await night
         assert [one.allowed for one in agent.told] == [True, False]
         assert [code for _, code, _ in await decided(house)] == ["call.run_own", *["call.run_unlisted"] * 2]
@@ -158,17 +158,17 @@ async def test_always_allow_here_is_an_entry_of_the_project_that_can_be_taken_ba
     async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
         assert ask.options == ("yes", ALWAYS, "no")
-        await settlement.answer(house.house.night, ask.id, "always", by="ann", shown=ask.shown_hash)
+        await settlement.answer(house.house.books, ask.id, "always", by="ann", shown=ask.shown_hash)
         await night
         assert [one.allowed for one in agent.told] == [True, True]
         assert len(await asks(house)) == 1
         (project,) = await house.house.records.find(ProjectRow)
         assert project.always_tools == ("Bash(npm install *)", "Bash(npm test *)")
-        await by_day.take_back_tool(house.house.evening, "sample", "Bash(npm test *)", by="ann")
+        await by_day.take_back_tool(house.house.books, "sample", "Bash(npm test *)", by="ann")
         (project,) = await house.house.records.find(ProjectRow)
         assert project.always_tools == ("Bash(npm install *)",)
         with pytest.raises(Unknown, match="not always allowed"):
-            await by_day.take_back_tool(house.house.evening, "sample", "Bash(npm test *)", by="ann")
+            await by_day.take_back_tool(house.house.books, "sample", "Bash(npm test *)", by="ann")
         await all_is_well(house)
 
 
@@ -179,13 +179,13 @@ async def test_a_list_for_the_work_or_the_project_narrows_what_runs(tmp_path: Pa
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await house.project(source)
         if where == "project":
-            await by_day.change_project(house.house.evening, "sample", by="ann", tools=tools)
+            await by_day.change_project(house.house.books, "sample", by="ann", tools=tools)
         mine = tools if where == "work" else ()
         await house.begin(orders(work=(OrderedWork(project="sample", title="Look at it", tools=mine),)))
         night = asyncio.create_task(house.pass_time(hours=1))
         (ask,) = await opened(house)
         assert "npm run build" in ask.question
-        await settlement.answer(house.house.night, ask.id, "no", by="ann")
+        await settlement.answer(house.house.books, ask.id, "no", by="ann")
         await night
         assert [one.allowed for one in agent.told] == [True, False]
 
@@ -201,7 +201,7 @@ async def test_a_yes_to_a_file_of_other_work_reaches_the_delivery(tmp_path: Path
         night = asyncio.create_task(house.pass_time(minutes=40))
         (ask,) = await opened(house)
         assert "README.md" in ask.question
-        await settlement.answer(house.house.night, ask.id, "yes", by="ann")
+        await settlement.answer(house.house.books, ask.id, "yes", by="ann")
         await night
         (job, *_) = await house.house.records.find(JobRow)
         assert job.state is JobState.DONE, job.why
@@ -229,7 +229,7 @@ async def test_a_call_that_waits_stops_no_other_work(tmp_path: Path) -> None:
                 await house.settle()  # what an engine with several workers does while the call is held
                 await asyncio.sleep(0.02)
         assert [row.id for row in await asks(house, AskState.OPEN)] == [ask.id]
-        await settlement.answer(house.house.night, ask.id, "no", by="ann")
+        await settlement.answer(house.house.books, ask.id, "no", by="ann")
         await night
 
 
@@ -237,7 +237,7 @@ async def test_a_no_is_remembered_word_for_word(tmp_path: Path, source: Path) ->
     agent = Caller(INSTALL, INSTALL)
     async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
-        await settlement.answer(house.house.night, ask.id, "no", by="ann")
+        await settlement.answer(house.house.books, ask.id, "no", by="ann")
         await night
         assert [one.allowed for one in agent.told] == [False, False]
         assert "do not ask for it again" in agent.told[1].why
@@ -263,8 +263,8 @@ async def test_the_same_call_twice_at_once_is_two_questions(tmp_path: Path, sour
     agent = Caller(INSTALL, INSTALL, at_once=True)
     async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (first, second) = await held(house, source, 2)
-        await settlement.answer(house.house.night, first.id, "yes", by="ann")
-        await settlement.answer(house.house.night, second.id, "no", by="ann")
+        await settlement.answer(house.house.books, first.id, "yes", by="ann")
+        await settlement.answer(house.house.books, second.id, "no", by="ann")
         await night
         assert sorted(one.allowed for one in agent.told) == [False, True]
         entries = await house.house.journal.entries(kinds=("tool_call.decided",))
@@ -284,7 +284,7 @@ async def test_after_a_restart_the_open_question_is_found_again(tmp_path: Path, 
         again = asyncio.create_task(attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
         await decided_times(house, 2)
         assert [row.id for row in await asks(house)] == [ask.id]
-        await settlement.answer(house.house.night, ask.id, "yes", by="ann")
+        await settlement.answer(house.house.books, ask.id, "yes", by="ann")
         await again
         assert [one.allowed for one in second.told] == [True]
         assert [row.id for row in await asks(house)] == [ask.id]
@@ -300,12 +300,12 @@ async def decided_times(house: TestHouse, number: int) -> None:
 
 async def stop(house: TestHouse) -> None:
     job = (await house.house.records.find(JobRow))[-1]
-    await steering.stop_job(house.house.night, job, by="ann", why="enough")
+    await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="enough")
 
 
 async def end(house: TestHouse) -> None:
     session = (await house.house.records.find(JobRow))[-1].session
-    await settlement.debrief(house.house.night, session, "enough", actor="ann")
+    await settlement.debrief(house.house.books, session, "enough", actor="ann")
 
 
 @pytest.mark.parametrize(("leave", "state"), [(stop, AskState.WITHDRAWN), (end, AskState.EXPIRED)])

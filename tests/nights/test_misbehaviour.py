@@ -229,7 +229,9 @@ async def test_one_that_ignores_every_request_to_stop_is_ended_after_its_grace(t
     async with a_night_with(tmp_path, DEAF, settings=NARROW) as night:
         job, passing = await at_work(night.house, night.source)
         assert marked(night.mark)
-        await steering.stop_job(night.house.house.night, job, by="ann", why="enough for tonight")
+        await steering.stop_job(
+            night.house.house.books, night.house.house.workshop.rooms, job, by="ann", why="enough for tonight"
+        )
         await passing
         ended = await night.job()
         assert (ended.state, ended.why) == (JobState.STOPPED, "enough for tonight")

@@ -70,7 +70,7 @@ async def test_a_verdict_on_an_assumption_is_an_entry_with_a_status(tmp_path: Pa
         assert made.status == "open"
         for status in ("rejected", "confirmed"):
             said = AssumptionVerdict.model_validate({"assumption": made.id, "status": status})
-            await review.submit(house.house.morning, RATED.model_copy(update={"assumptions": (said,)}), by="ann")
+            await review.submit(house.house.books, RATED.model_copy(update={"assumptions": (said,)}), by="ann")
             (row,) = await house.house.records.find(AssumptionRow)
             assert row.status == status
         page = await page_of(house.house, "")
@@ -79,7 +79,7 @@ async def test_a_verdict_on_an_assumption_is_an_entry_with_a_status(tmp_path: Pa
         assert any("ann confirmed the assumption: The plan of job 1" in one.text for one in page.reviewed.recorded)
         strange = RATED.model_copy(update={"assumptions": (AssumptionVerdict(assumption="asm_x", status="confirmed"),)})
         with pytest.raises(Misuse, match="no such assumption"):
-            await review.submit(house.house.morning, strange, by="ann")
+            await review.submit(house.house.books, strange, by="ann")
         await all_is_well(house)
 
 
@@ -199,7 +199,7 @@ async def test_the_lines_about_what_is_next_and_about_authority_come_from_the_re
         assert f"{evaluation.due_at:%d %b %H:%M}" in said
         assert section(report, "Authority") == "code: suggest; this is its first night."
         accepted = Given(recommendation=report.recommendations[0].id, outcome=ReviewOutcome.ACCEPTED)
-        await review.submit(house.house.morning, RATED.model_copy(update={"outcomes": (accepted,)}), by="ann")
+        await review.submit(house.house.books, RATED.model_copy(update={"outcomes": (accepted,)}), by="ann")
         second = await another_night(house)
         assert section(second, "Authority") == "code: suggest, as before; 1 of 1 verdict accepted so far."
 

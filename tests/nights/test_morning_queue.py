@@ -33,7 +33,7 @@ ENDS = {"a": "delivered", "b": "failed", "c": "nothing_delivered", "d": "refused
 async def a_mixed_night(house: TestHouse, folder: Path) -> None:
     for name, agent in ITEMS:
         await house.project(sample_repository(folder / name, TIDY if agent == "housekeeper" else None), name=name)
-    await flag_project(house.house.evening, "d", Flag.BLOCKED, on=True, by="ann")
+    await flag_project(house.house.books, "d", Flag.BLOCKED, on=True, by="ann")
     work = tuple(OrderedWork(project=name, title=f"Work on {name}", agent=agent) for name, agent in ITEMS)
     await house.begin(orders(level=Level.FULL, work=work))
     await house.to_the_brief()

@@ -223,13 +223,13 @@ async def test_a_house_that_was_off_for_longer_than_a_message_may_take_sends_it_
         name = house.house.ids.new("ntc")
         await house.house.journal.record(NoticeRaised(notice=name, session="", tier=Tier.ACTION, text="needed"))
         await house.engine.run_ready()
-        await outbox.dispatch(house.house.night, "phone")
+        await outbox.dispatch(house.house.books, "phone")
         (first,) = await house.house.records.find(PushRow)
         house.clock.jump_to((NOON + timedelta(minutes=6)).astimezone(UTC))
-        await outbox.hand_over(house.house.night, first.id)
+        await outbox.hand_over(house.house.books, house.house.night.outside.outlet, first.id)
         assert box.taken == [], "whoever looks at the channel sends it"
-        await outbox.dispatch(house.house.night, "phone")
-        await outbox.hand_over(house.house.night, first.id)
+        await outbox.dispatch(house.house.books, "phone")
+        await outbox.hand_over(house.house.books, house.house.night.outside.outlet, first.id)
         await house.settle()
         assert box.heard == [("12:06", "needed")]
         assert [row.state for row in await house.house.records.find(PushRow)] == [PushState.UNKNOWN, PushState.SENT]
@@ -241,13 +241,13 @@ async def test_a_message_that_holds_nothing_any_more_is_not_sent(tmp_path: Path)
         name = house.house.ids.new("ntc")
         await house.house.journal.record(NoticeRaised(notice=name, session="", tier=Tier.ACTION, text="needed"))
         await house.engine.run_ready()
-        await outbox.dispatch(house.house.night, "phone")
+        await outbox.dispatch(house.house.books, "phone")
         (first,) = await house.house.records.find(PushRow)
         later = house.clock.now() + timedelta(hours=1)
         await house.house.journal.record(
             NoticeRouted(notice=name, channel="phone", delivery=Delivery.DIGEST, due_at=later)
         )
-        await outbox.hand_over(house.house.night, first.id)
+        await outbox.hand_over(house.house.books, house.house.night.outside.outlet, first.id)
         assert box.taken == []
         assert (await house.house.records.get(PushRow, first.id)).state is PushState.UNKNOWN
 
@@ -257,13 +257,13 @@ async def test_a_message_is_begun_by_one_worker_only(tmp_path: Path, database_ur
         name = house.house.ids.new("ntc")
         await house.house.journal.record(NoticeRaised(notice=name, session="", tier=Tier.ACTION, text="x"))
         await house.engine.run_ready()  # told and routed; nobody has looked at the channel yet
-        await outbox.dispatch(house.house.night, "phone")
-        await outbox.dispatch(house.house.night, "phone")
+        await outbox.dispatch(house.house.books, "phone")
+        await outbox.dispatch(house.house.books, "phone")
         await house.settle()
         assert len(box.taken) == len(await house.house.records.find(PushRow)) == 1
         (push,) = await house.house.records.find(PushRow)
-        await outbox.hand_over(house.house.night, push.id)
-        await outbox.tell(house.house.night, name)
+        await outbox.hand_over(house.house.books, house.house.night.outside.outlet, push.id)
+        await outbox.tell(house.house.books, house.house.night.outside.channel, name)
         assert len(box.taken) == 1
         await all_is_well(house)
 

@@ -44,15 +44,15 @@ async def test_an_edit_goes_to_the_agent_and_restarts_the_clock(tmp_path: Path) 
         (first,) = await house.house.records.find(AskRow)
         assert first.options == ("approve", "edit", "reject")
         with pytest.raises(Misuse, match="Say what should change"):
-            await settlement.answer(house.house.night, "1", "edit", by="ann")
+            await settlement.answer(house.house.books, "1", "edit", by="ann")
         await house.pass_time(minutes=15)
-        await settlement.answer(house.house.night, "1", "edit", by="ann", text="Leave the greeting alone.")
+        await settlement.answer(house.house.books, "1", "edit", by="ann", text="Leave the greeting alone.")
         await house.settle()
         _, second = await house.house.records.find(AskRow)
         assert second.due_at is not None
         assert second.due_at >= first.created_at + timedelta(minutes=35)
         with pytest.raises(Refused, match="is not the question that you were shown"):
-            await settlement.answer(house.house.night, "2", "approve", by="ann", shown=first.shown_hash)
+            await settlement.answer(house.house.books, "2", "approve", by="ann", shown=first.shown_hash)
         (told,) = agent.told[1:]
         assert (told.wish, told.former_plan and told.former_plan.files) == ("Leave the greeting alone.", GREET)
         await house.to_the_brief()
@@ -108,7 +108,7 @@ async def test_a_yes_to_a_file_outside_the_paths_lets_exactly_this_file_through(
     async for house in begun(tmp_path, agent, work=work, do_not_touch=("secrets/**",)):
         (ask,) = await house.house.records.find(AskRow)
         assert "Your approval allows exactly README.md; everything else outside is refused." in ask.question
-        await settlement.answer(house.house.night, "1", "approve", by=by)
+        await settlement.answer(house.house.books, "1", "approve", by=by)
         await house.to_the_brief()
         job = (await house.house.records.find(JobRow))[0]
         assert job.state is ended, job.why
@@ -124,11 +124,11 @@ async def test_a_yes_to_a_plan_of_a_run_that_read_strangers_text_opens_nothing(t
     async for house in begun(tmp_path, agent, work=work):
         (job,) = await house.house.records.find(JobRow)
         await read_strangers_text(house, job.id)
-        await settlement.answer(house.house.night, "1", "edit", by="ann", text="the README too")
+        await settlement.answer(house.house.books, "1", "edit", by="ann", text="the README too")
         await house.settle()
         ask = (await house.house.records.find(AskRow, state=AskState.OPEN))[-1]
         assert "an approval opens nothing outside your orders" in ask.question
-        await settlement.answer(house.house.night, ask.id, "approve", by="ann")
+        await settlement.answer(house.house.books, ask.id, "approve", by="ann")
         await house.to_the_brief()
         job = await house.house.records.get(JobRow, job.id)
         assert (job.state, "README.md is outside the allowed paths" in job.why) == (JobState.FAILED, True)
@@ -137,7 +137,7 @@ async def test_a_yes_to_a_plan_of_a_run_that_read_strangers_text_opens_nothing(t
 async def test_a_rejection_ends_the_job_and_its_reason_reaches_the_next_agent(tmp_path: Path) -> None:
     agent = PlanningAgent(write("sample/greet.py", "x = 1\n"), GREET)
     async for house in begun(tmp_path, agent):
-        await settlement.answer(house.house.night, "1", "reject", by="ann", text="The greeting is frozen.")
+        await settlement.answer(house.house.books, "1", "reject", by="ann", text="The greeting is frozen.")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DECLINED
@@ -154,7 +154,7 @@ async def test_an_agent_that_reads_no_prose_takes_no_edits(tmp_path: Path) -> No
     async for house in begun(tmp_path, agent):
         (ask,) = await house.house.records.find(AskRow)
         with pytest.raises(Unknown, match="answer approve or reject"):
-            await settlement.answer(house.house.night, "1", "edit", by="ann", text="otherwise")
+            await settlement.answer(house.house.books, "1", "edit", by="ann", text="otherwise")
         assert ask.state is AskState.OPEN
 
 
@@ -172,14 +172,14 @@ async def test_a_plan_after_strangers_text_waits_for_a_person_and_so_does_one_th
         (first,) = await house.house.records.find(AskRow)
         assert first.silence is Silence.APPROVED
         await read_strangers_text(house, first.subject)
-        await settlement.answer(house.house.night, "1", "edit", by="ann", text="Smaller.")
+        await settlement.answer(house.house.books, "1", "edit", by="ann", text="Smaller.")
         await house.settle()
         _, second = await house.house.records.find(AskRow)
         assert (second.silence, second.due_at) == (Silence.WAITS, None)
         job = await house.house.records.get(JobRow, first.subject)
-        await steering.stop_job(house.house.night, job, by="ann", why="another try")
+        await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="another try")
         stopped = await house.house.records.get(JobRow, job.id)
-        again = await steering.resume_job(house.house.night, stopped, by="ann")
+        again = await steering.resume_job(house.house.books, stopped, by="ann")
         await house.settle()
         (third,) = await house.house.records.find(AskRow, subject=again.id)
         assert (third.state, third.silence, third.due_at) == (AskState.OPEN, Silence.WAITS, None)

@@ -94,7 +94,7 @@ async def test_a_house_in_order_says_so_line_by_line_and_signs_on_it(tmp_path: P
         assert git(source, "for-each-ref") == before, "a rehearsed push leaves no trace"
         (row,) = await house.house.records.find(PreflightRow)
         assert (row.state, row.bad, row.asked_by) == (PreflightState.ENDED, 0, "ann")
-        assert await preflight.may_sign(house.house.evening)
+        assert await preflight.may_sign(house.house.books)
         session = await sign_orders.start(house.house.evening, by="ann")
         assert session.preflight == row.id
         assert not [one for one in (tmp_path / "home" / "checkouts").glob("pre*") if one.is_dir()], "left lying about"
@@ -103,7 +103,7 @@ async def test_a_house_in_order_says_so_line_by_line_and_signs_on_it(tmp_path: P
 
 async def test_the_setup_is_run_once_for_the_preflight_and_the_night(tmp_path: Path) -> None:
     async with prepared(tmp_path) as house:
-        await by_day.change_project(house.house.evening, "sample", by="ann", setup="echo made > made.txt")
+        await by_day.change_project(house.house.books, "sample", by="ann", setup="echo made > made.txt")
         found = await looked(house)
         assert found[What.SETUP, "sample"].text.startswith("`echo made > made.txt` ran")
         made = list((tmp_path / "home" / "setup").glob("*/*/placed"))
@@ -120,23 +120,23 @@ async def _remote_gone(_: TestHouse, source: Path) -> None:
 
 
 async def _setup_fails(house: TestHouse, _: Path) -> None:
-    await by_day.change_project(house.house.evening, "sample", by="ann", setup="echo no index >&2; exit 7")
+    await by_day.change_project(house.house.books, "sample", by="ann", setup="echo no index >&2; exit 7")
 
 
 async def _tool_missing(house: TestHouse, _: Path) -> None:
-    await by_day.change_project(house.house.evening, "sample", by="ann", checks=("nosuchtool --all",))
+    await by_day.change_project(house.house.books, "sample", by="ann", checks=("nosuchtool --all",))
 
 
 async def _module_missing(house: TestHouse, _: Path) -> None:
-    await by_day.change_project(house.house.evening, "sample", by="ann", checks=("python3 -m nosuchmodule",))
+    await by_day.change_project(house.house.books, "sample", by="ann", checks=("python3 -m nosuchmodule",))
 
 
 async def _red_already(house: TestHouse, _: Path) -> None:
-    await by_day.change_project(house.house.evening, "sample", by="ann", checks=(CHECK, "exit 3"))
+    await by_day.change_project(house.house.books, "sample", by="ann", checks=(CHECK, "exit 3"))
 
 
 async def _no_checks(house: TestHouse, _: Path) -> None:
-    await by_day.change_project(house.house.evening, "sample", by="ann", checks=())
+    await by_day.change_project(house.house.books, "sample", by="ann", checks=())
 
 
 async def _uncommitted(_: TestHouse, source: Path) -> None:
@@ -159,7 +159,7 @@ async def _lockfile(_: TestHouse, source: Path) -> None:
 
 async def _refused(house: TestHouse, _: Path) -> None:
     reading = "import urllib.request as web; web.urlopen('https://packages.example/team/x')"
-    await by_day.change_project(house.house.evening, "sample", by="ann", setup=f'python3 -c "{reading}"')
+    await by_day.change_project(house.house.books, "sample", by="ann", setup=f'python3 -c "{reading}"')
 
 
 def _committed(source: Path, name: str, text: str) -> None:
@@ -193,7 +193,7 @@ async def test_what_is_wrong_with_a_project_is_named_with_its_fix(
         await spoil(house, tmp_path / "sample")
         line = (await looked(house))[what, "sample"]
         assert (line.state, text in line.text, fix in line.fix) == (state, True, True), (line.text, line.fix)
-        assert await preflight.may_sign(house.house.evening) == (state is not BAD)
+        assert await preflight.may_sign(house.house.books) == (state is not BAD)
 
 
 async def test_a_remote_is_cloned_and_asked_whether_it_would_take_a_branch(tmp_path: Path) -> None:
@@ -304,18 +304,18 @@ async def test_a_channel_is_written_to_once_a_night_however_often_somebody_looks
 async def test_what_was_found_counts_for_these_very_orders_and_for_a_while(tmp_path: Path) -> None:
     async with prepared(tmp_path) as house:
         evening = house.house.evening
-        assert not await preflight.may_sign(evening)
+        assert not await preflight.may_sign(evening.books)
         await looked(house)
         (first,) = await house.house.records.find(PreflightRow)
         assert await preflight.begin(evening, by="ann", to_sign=True) == first, "not repeated"
-        await by_day.change_project(evening, "sample", by="ann", checks=("true",))
-        assert not await preflight.may_sign(evening), "another check was never tried"
+        await by_day.change_project(evening.books, "sample", by="ann", checks=("true",))
+        assert not await preflight.may_sign(evening.books), "another check was never tried"
         await looked(house)
-        assert await preflight.may_sign(evening)
+        assert await preflight.may_sign(evening.books)
         house.clock.jump_to(house.clock.now() + timedelta(minutes=31))
-        assert not await preflight.may_sign(evening)
+        assert not await preflight.may_sign(evening.books)
         await sign_orders.draft(evening, orders("Tidy up", "More"), by="ann")
-        assert await preflight.standing(evening) == (None, False)
+        assert await preflight.standing(evening.books) == (None, False)
 
 
 async def test_whoever_signs_over_a_red_line_reads_of_it_in_the_morning(tmp_path: Path) -> None:
@@ -324,8 +324,8 @@ async def test_whoever_signs_over_a_red_line_reads_of_it_in_the_morning(tmp_path
         await sign_orders.draft(house.house.evening, orders("Tidy up", level=Level.OBSERVE), by="ann")
         await looked(house)
         (row,) = await house.house.records.find(PreflightRow)
-        assert not await preflight.may_sign(house.house.evening)
-        assert await preflight.may_sign(house.house.evening, anyway=row.id)
+        assert not await preflight.may_sign(house.house.books)
+        assert await preflight.may_sign(house.house.books, anyway=row.id)
         await sign_orders.start(house.house.evening, by="ann")
         await house.to_the_brief()
         await house.settle()
@@ -376,7 +376,7 @@ async def test_nobody_tidies_away_what_a_look_stands_in(tmp_path: Path) -> None:
         begun = await preflight.begin(house.house.evening, by="ann")
         left = tmp_path / "home" / "checkouts" / begun.id / "fresh-before-0"
         left.mkdir(parents=True)
-        await collect_checkouts(house.house.night)
+        await collect_checkouts(house.house.books, house.house.workshop.upkeep)
         assert left.exists()
         await house.settle()
         assert not left.exists()
@@ -389,7 +389,7 @@ async def test_one_that_cannot_go_on_says_so_and_nothing_is_signed_on_it(tmp_pat
         await house.house.performer._repair("preflight", {"preflight": begun.id}, OSError("no more files"))
         (row,) = await house.house.records.find(PreflightRow)
         assert (row.state, row.error) == (PreflightState.ENDED, "no more files")
-        assert not await preflight.may_sign(house.house.evening)
+        assert not await preflight.may_sign(house.house.books)
 
 
 async def test_one_project_is_looked_at_without_orders(tmp_path: Path) -> None:
@@ -399,7 +399,7 @@ async def test_one_project_is_looked_at_without_orders(tmp_path: Path) -> None:
         found = await lines(house)
         assert {what for what, subject in found if subject == "sample"} == {What.CLONE, What.CHECKS, What.PUSH}
         assert (await house.house.records.get(PreflightRow, row.id)).session == ""
-        assert await preflight.standing(house.house.evening) == (None, False)
+        assert await preflight.standing(house.house.books) == (None, False)
 
 
 async def test_incomplete_orders_are_refused_before_anything_is_tried(tmp_path: Path) -> None:
@@ -419,7 +419,7 @@ async def test_a_signature_nobody_looked_for_names_no_preflight(tmp_path: Path) 
 
 async def test_a_check_that_never_ends_is_cut_off_and_worth_a_look(tmp_path: Path) -> None:
     async with prepared(tmp_path, more="[preflight]\nmax_minutes = 0.02\n") as house:
-        await by_day.change_project(house.house.evening, "sample", by="ann", checks=("sleep 600",))
+        await by_day.change_project(house.house.books, "sample", by="ann", checks=("sleep 600",))
         line = (await looked(house))[What.CHECKS, "sample"]
         assert (line.state, "did not finish in 0.02 min" in line.text) == (LOOK, True)
 

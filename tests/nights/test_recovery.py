@@ -105,7 +105,7 @@ async def test_a_persons_word_lets_it_be_tried_again_and_silence_ends_the_night(
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await begun(house, tmp_path)
         ask = await until_asked(house)
-        await settlement.answer(house.house.night, ask.id, "go on", by="ann")
+        await settlement.answer(house.house.books, ask.id, "go on", by="ann")
         session = await house.to_the_brief()
         jobs = await house.house.records.find(JobRow)
         assert [job.state for job in jobs][3:] == [JobState.DONE]
@@ -124,7 +124,7 @@ async def test_what_was_refused_while_its_project_stood_still_is_begun_after_a_p
         ask = await until_asked(house)
         (refused,) = await house.house.records.find(ActRow, state="refused")
         assert refused.code == "gate.retries_project"
-        await settlement.answer(house.house.night, ask.id, "go on", by="ann")
+        await settlement.answer(house.house.books, ask.id, "go on", by="ann")
         await house.to_the_brief()
         done = [job.title for job in await house.house.records.find(JobRow) if job.state is JobState.DONE]
         assert sorted(done) == ["One", "Three", "Two"]
@@ -138,7 +138,7 @@ async def test_go_on_goes_on_at_cautious_and_is_not_asked_about_again(tmp_path: 
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}, flags=flags) as house:
         await begun(house, tmp_path, Level.CAUTIOUS)
         ask = await until_asked(house)
-        await settlement.answer(house.house.night, ask.id, "go on", by="ann")
+        await settlement.answer(house.house.books, ask.id, "go on", by="ann")
         await house.settle()
         asks = await house.house.records.find(AskRow, kind=AskKind.CONFIRM_ACT)
         jobs = await house.house.records.find(JobRow)
@@ -153,7 +153,7 @@ async def test_a_person_who_resumes_the_night_has_answered_what_it_was_paused_fo
         await begun(house, tmp_path)
         ask = await until_asked(house)
         (paused,) = await house.house.records.find(SessionRow)
-        await steering.resume(house.house.night.journal, house.house.night.records, paused, by="ann")
+        await steering.resume(house.house.journal, house.house.records, paused, by="ann")
         answered = await house.house.records.get(AskRow, ask.id)
         assert (answered.state, answered.answer, answered.answered_by) == (AskState.ANSWERED, "go on", "ann")
         session = await house.to_the_brief()
@@ -230,7 +230,7 @@ async def test_a_job_nobody_has_is_found_by_the_patrol_and_goes_on(tmp_path: Pat
 
         await house.engine.start(forgetful)
         await house.settle()
-        patrol = overdue.Patrol(house.house.night, perform)
+        patrol = overdue.Patrol(house.house.books, house.house.night.workspace, house.house.night.outside, perform)
         if lost == "wake":
             with sa.create_engine(house.house.url).begin() as connection:
                 connection.execute(timers.delete().where(timers.c.kind == "job"))
@@ -251,14 +251,16 @@ async def test_a_plan_nobody_is_asked_about_is_shown_again_by_the_patrol(tmp_pat
         lost = await until_asked(house)
         assert lost.kind is AskKind.APPROVE_PLAN
         await house.house.journal.record(AskWithdrawn(ask=lost.id, why="lost"))
-        patrol = overdue.Patrol(house.house.night, house.house.performer.perform)
+        patrol = overdue.Patrol(
+            house.house.books, house.house.night.workspace, house.house.night.outside, house.house.performer.perform
+        )
         assert await patrol.once() == 0
         house.clock.jump_to(house.clock.now() + timedelta(minutes=3))
         assert await patrol.once() == 1
         assert await patrol.once() == 0
         (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
         assert (ask.kind, ask.shown_hash, ask.question) == (lost.kind, lost.shown_hash, lost.question)
-        await settlement.answer(house.house.night, ask.id, "approve", by="ann")
+        await settlement.answer(house.house.books, ask.id, "approve", by="ann")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DONE
@@ -270,7 +272,9 @@ async def test_in_a_healthy_night_the_patrol_finds_nothing(tmp_path: Path) -> No
     agent = ForgetfulAgent("HTTP 503 Service Unavailable", times=2)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await begun(house, tmp_path)
-        patrol = overdue.Patrol(house.house.night, house.house.performer.perform)
+        patrol = overdue.Patrol(
+            house.house.books, house.house.night.workspace, house.house.night.outside, house.house.performer.perform
+        )
         for _ in range(40):
             assert await patrol.once() == 0
             await house.pass_time(minutes=1)

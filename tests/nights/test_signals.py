@@ -13,9 +13,10 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobWaits
 from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, SignalPassed
 from midwatch.night.asks import settlement
-from midwatch.night.context import Night
 from midwatch.night.jobs import attempt
 from midwatch.ports.agent import Task
+from midwatch.ports.books import Books
+from midwatch.ports.workspace import Rooms
 from midwatch.rules.budget.time_boxes import TIME_LEFT
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
@@ -123,7 +124,7 @@ async def test_a_question_reaches_the_person_word_for_word_and_the_answer_the_ru
         assert (ask.blocking, ask.silence, ask.subject) == (True, "parked", (await the_job(house)).id)
         assert ask.due_at is not None
         assert round((ask.due_at - ask.created_at) / timedelta(minutes=1)) == 60
-        await settlement.answer(house.house.night, ask.id, "blue", by="ann", text="as ever", shown=ask.shown_hash)
+        await settlement.answer(house.house.books, ask.id, "blue", by="ann", text="as ever", shown=ask.shown_hash)
         await night
         job, (row,) = await the_job(house), await signals(house)
         assert (job.state, agent.ran) == (JobState.DONE, 1), job.why
@@ -150,7 +151,7 @@ async def test_one_ask_and_one_answer_whatever_server_is_there(tmp_path: Path, s
         second = asyncio.create_task(attempt.attempt_stage(house.house.night, job.id, Stage.EXECUTE, 1))
         ask = await asked(house)
         await killed(second)
-        await settlement.answer(house.house.night, ask.id, "red", by="ann")
+        await settlement.answer(house.house.books, ask.id, "red", by="ann")
     # As if the second had died between writing the entry and putting the file away:
     (kept,) = (tmp_path / "home" / "jobs" / job.id / "signals").iterdir()
     kept.rename(kept.with_suffix(".taken"))
@@ -184,7 +185,7 @@ async def test_an_agent_that_ended_meanwhile_goes_on_with_the_answer_where_it_wa
         await house.pass_time(minutes=30)
         ask = await asked(house)
         assert (await the_job(house)).state is JobState.WAITING
-        await settlement.answer(house.house.night, ask.id, "red", by="ann")
+        await settlement.answer(house.house.books, ask.id, "red", by="ann")
         await house.to_the_brief()
         job = await the_job(house)
         assert (job.state, agent.ran) == (JobState.DONE, 2), job.why
@@ -198,11 +199,13 @@ async def test_an_answer_that_comes_as_the_agent_ends_is_found_at_once(
 ) -> None:
     write_down = attempt._written_down
 
-    async def answered_first(night: Night, job: JobRow, events: tuple[Event, ...], *more: Any, **named: Any) -> bool:
+    async def answered_first(
+        books: Books, rooms: Rooms, job: JobRow, events: tuple[Event, ...], *more: Any, **named: Any
+    ) -> bool:
         if any(isinstance(one, JobWaits) for one in events):
-            (row,) = await night.records.find(SignalRow, state=SignalState.OPEN)
-            await night.journal.record(SignalAnswered(signal=row.id, job=job.id, answer="red", by="ann"))
-        return await write_down(night, job, events, *more, **named)
+            (row,) = await books.records.find(SignalRow, state=SignalState.OPEN)
+            await books.journal.record(SignalAnswered(signal=row.id, job=job.id, answer="red", by="ann"))
+        return await write_down(books, rooms, job, events, *more, **named)
 
     monkeypatch.setattr(attempt, "_written_down", answered_first)
     async with a_house(tmp_path / "home", agents={"housekeeper": Impatient()}) as house:
@@ -252,7 +255,7 @@ async def test_what_the_orders_answer_literally_is_answered_as_the_level_allows(
                 "Blue",
                 "the orders' notes says so. Both are in the README.",
             )
-            await settlement.answer(house.house.night, ask.id, "red", by="ann")
+            await settlement.answer(house.house.books, ask.id, "red", by="ann")
         await night
         (row,) = await signals(house)
         assert (row.answer, row.answered_by) == (("red", "ann") if many else ("Blue", "midwatch"))

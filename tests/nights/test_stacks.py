@@ -199,7 +199,7 @@ async def test_one_branch_makes_no_stack_at_dawn_but_can_be_checked_by_hand(tmp_
     async with a_dawn_of(tmp_path, {"Alpha": EIGHT["Alpha"]}) as (house, _):
         await ends(house)
         assert not await house.house.records.find(StackRow)
-        await build_stack.begin_again(house.house.morning, "sample", by="ann")
+        await build_stack.begin_again(house.house.books, "sample", by="ann")
         await house.settle()
         assert (await the_stack(house)).verdict is StackVerdict.GREEN
 
@@ -214,8 +214,8 @@ async def test_a_base_that_moved_is_refused_and_checked_anew(tmp_path: Path) -> 
         with pytest.raises(Stale, match="moved since the stack was verified"):
             await merge_stack.take(house.house.morning, "1", by="ann")
         assert git(source, "rev-parse", "main") == mine
-        again = await build_stack.begin_again(house.house.morning, "sample", by="ann")
-        assert (await build_stack.begin_again(house.house.morning, "sample", by="ann")).id == again.id
+        again = await build_stack.begin_again(house.house.books, "sample", by="ann")
+        assert (await build_stack.begin_again(house.house.books, "sample", by="ann")).id == again.id
         await house.settle()
         row = await the_stack(house)
         assert row.base == mine
@@ -249,13 +249,13 @@ async def test_a_stack_is_taken_back_while_its_branch_stands_and_then_offered_ag
         row = await merge_stack.take(house.house.morning, "1", by="ann")
         with pytest.raises(Refused, match="merged already"):
             await merge_stack.take(house.house.morning, "1", by="ann")
-        await merge_stack.undo(house.house.morning, "1", by="ann")
+        await merge_stack.undo(house.house.books, house.house.forges.local, "1", by="ann")
         assert git(source, "rev-parse", "main") == before
         assert set((await states(house)).values()) == {"open"}
         assert (await merge_stack.take(house.house.morning, "1", by="ann")).state is StackState.MERGED
         git(source, "commit", "-q", "--allow-empty", "-m", "Mine")
         with pytest.raises(Stale, match="moved on"):
-            await merge_stack.undo(house.house.morning, "1", by="ann")
+            await merge_stack.undo(house.house.books, house.house.forges.local, "1", by="ann")
         assert git(source, "rev-parse", "main~1") == row.tip
         await all_is_well(house)
 

@@ -35,7 +35,7 @@ async def a_night(house: TestHouse, *flags: FlagKind, reviewed: bool = True, **m
     night = await house.to_the_brief()
     await house.settle()
     if reviewed:
-        await review.submit(house.house.morning, FINE.model_copy(update={"flags": flags}), by="ann")
+        await review.submit(house.house.books, FINE.model_copy(update={"flags": flags}), by="ann")
     await house.pass_time(hours=24)
     return night
 
@@ -61,12 +61,12 @@ async def test_a_night_can_be_lowered_whatever_its_orders_say(tmp_path: Path) ->
     async with a_scripted_house(tmp_path / "home", brain=TurnsBrain()) as house:
         await house.project(sample_repository(tmp_path / "sample"))
         night = await house.begin(orders("Tidy up", level=Level.FULL))
-        await by_day.set_level(house.house.evening, Level.CAUTIOUS, by="ann")
+        await by_day.set_level(house.house.books, Level.CAUTIOUS, by="ann")
         assert (await house.house.records.get(SessionRow, night.id)).level is Level.CAUTIOUS
         assert await standing(house) is Level.OBSERVE
         with pytest.raises(Refused, match="12 valid rounds"):
-            await by_day.set_level(house.house.evening, Level.MODERATE, by="ann")
-        await by_day.set_level(house.house.evening, Level.OBSERVE, by="ann")
+            await by_day.set_level(house.house.books, Level.MODERATE, by="ann")
+        await by_day.set_level(house.house.books, Level.OBSERVE, by="ann")
         assert (await house.house.records.get(SessionRow, night.id)).level is Level.OBSERVE
         await house.to_the_brief()
         await all_is_well(house)
@@ -78,16 +78,16 @@ async def test_each_step_needs_three_nights_since_the_last_change_of_level(tmp_p
         evening = house.house.evening
         await house.project(sample_repository(tmp_path / "sample"))
         await a_night(house)
-        await by_day.set_level(evening, Level.CAUTIOUS, by="ann", forced=True, reason="I watched it")
+        await by_day.set_level(evening.books, Level.CAUTIOUS, by="ann", forced=True, reason="I watched it")
         for nights in range(3):
             assert (await by_day.track_record(house.house.records)).clean_nights == nights
             with pytest.raises(Refused, match=f"3 nights.*{nights}"):
-                await by_day.set_level(evening, Level.MODERATE, by="ann")
+                await by_day.set_level(evening.books, Level.MODERATE, by="ann")
             await a_night(house, reviewed=nights != 1)
         with pytest.raises(Refused, match="6 nights"):
-            await by_day.set_level(evening, Level.FULL, by="ann")
-        await by_day.set_level(evening, Level.CAUTIOUS, by="ann")
-        await by_day.set_level(evening, Level.MODERATE, by="ann")
+            await by_day.set_level(evening.books, Level.FULL, by="ann")
+        await by_day.set_level(evening.books, Level.CAUTIOUS, by="ann")
+        await by_day.set_level(evening.books, Level.MODERATE, by="ann")
         assert (await by_day.track_record(house.house.records)).clean_nights == 0
         running = await house.begin(orders("Tidy up", level=Level.CAUTIOUS))
         assert running.started_at
@@ -114,7 +114,7 @@ async def test_what_a_project_protects_is_protected_every_night(tmp_path: Path, 
     agent = PlanningAgent(GOOD, ("README.md",))  # it says one thing and does another
     async with a_scripted_house(tmp_path / "home", database_url, agents={"housekeeper": agent}) as house:
         await house.project(sample_repository(tmp_path / "sample"))
-        await by_day.change_project(house.house.evening, "sample", by="ann", do_not_touch=("sample/greet.py", ""))
+        await by_day.change_project(house.house.books, "sample", by="ann", do_not_touch=("sample/greet.py", ""))
         await a_night(house, reviewed=False, do_not_touch=("docs/**",))
         job, *_ = await house.house.records.find(JobRow)
         assert job.state is JobState.FAILED
@@ -122,7 +122,13 @@ async def test_what_a_project_protects_is_protected_every_night(tmp_path: Path, 
         run, *_ = await house.house.records.find(RunRow)
         assert run.contract.constraints.do_not_touch == ("docs/**", "sample/greet.py")
         assert agent.told[0].do_not_touch == ("docs/**", "sample/greet.py")
-        await command(house.house.night, Commanded(sentence="Tidy up", projects=("sample",), yes=True), by="ann")
+        await command(
+            house.house.books,
+            house.house.crew.agents,
+            house.house.workshop.mirrors,
+            Commanded(sentence="Tidy up", projects=("sample",), yes=True),
+            by="ann",
+        )
         await house.settle()
         assert (await house.house.records.find(RunRow))[-1].contract.constraints.do_not_touch == ("sample/greet.py",)
         await all_is_well(house)
@@ -134,14 +140,14 @@ async def test_each_repository_of_one_work_keeps_its_own_protected_paths(tmp_pat
     async with a_scripted_house(tmp_path / "home", agents=agents) as house:
         for name, protected in (("one", ("secret/**",)), ("two", ())):
             await house.project(sample_repository(tmp_path / name), name=name)
-            await by_day.change_project(house.house.evening, name, by="ann", do_not_touch=protected)
+            await by_day.change_project(house.house.books, name, by="ann", do_not_touch=protected)
         work = OrderedWork(projects=("one", "two"), title="Tidy up", parts=(OrderedPart(project="two"),))
         await house.begin(orders(level=Level.FULL, work=(work,)))
         await house.settle()
         (run,) = await house.house.records.find(RunRow)
         assert [part.do_not_touch for part in run.contract.parts] == [("secret/**",), ()]
         with pytest.raises(Misuse):
-            await by_day.change_project(house.house.evening, "one", by="ann", do_not_touch=("!",))
+            await by_day.change_project(house.house.books, "one", by="ann", do_not_touch=("!",))
 
 
 async def test_orders_without_permissions_or_limits_are_read_carefully(tmp_path: Path) -> None:

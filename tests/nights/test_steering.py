@@ -53,7 +53,7 @@ async def test_an_approved_plan_is_carried_out_at_once(tmp_path: Path) -> None:
     async with a_scripted_house(tmp_path / "home") as house:
         await begun(house, source)
         (ask,) = await house.house.records.find(AskRow)
-        await settlement.answer(house.house.night, "1", "approve", by="ann", shown=ask.shown_hash)
+        await settlement.answer(house.house.books, "1", "approve", by="ann", shown=ask.shown_hash)
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert (job.approved_by, job.state) == ("ann", JobState.DONE)
@@ -67,12 +67,12 @@ async def test_the_first_answer_wins_and_only_to_what_was_shown(tmp_path: Path) 
         await begun(house, source)
         night = house.house.night
         with pytest.raises(Refused, match="is not the question that you were shown"):
-            await settlement.answer(night, "1", "approve", by="ann", shown="something else")
+            await settlement.answer(night.books, "1", "approve", by="ann", shown="something else")
         with pytest.raises(Misuse, match="answer approve or reject"):
-            await settlement.answer(night, "1", "perhaps", by="ann")
-        await settlement.answer(night, "1", "reject", by="ann", text="not tonight")
+            await settlement.answer(night.books, "1", "perhaps", by="ann")
+        await settlement.answer(night.books, "1", "reject", by="ann", text="not tonight")
         with pytest.raises(Refused, match="settled already"):
-            await settlement.answer(night, "1", "approve", by="bob")
+            await settlement.answer(night.books, "1", "approve", by="bob")
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.DECLINED
@@ -85,7 +85,9 @@ async def test_a_message_pauses_and_nothing_starts_until_the_person_says_so(tmp_
     source = sample_repository(tmp_path / "sample")
     async with a_scripted_house(tmp_path / "home") as house:
         session = await begun(house, source)
-        answer = await steering.say(house.house.night, session, "leave the parser alone", by="ann")
+        answer = await steering.say(
+            house.house.books, house.house.night.brain, session, "leave the parser alone", by="ann"
+        )
         assert answer.startswith("Your message is in the prompt of every agent that is started from now on")
         (told,) = await house.house.records.find(CheckInRow, trigger="ann's message")
         assert told.text == answer
@@ -93,7 +95,7 @@ async def test_a_message_pauses_and_nothing_starts_until_the_person_says_so(tmp_
         paused = await newest(house)
         assert paused.paused
         assert paused.rounds == 1
-        await steering.resume(house.house.night.journal, house.house.night.records, paused, by="ann")
+        await steering.resume(house.house.journal, house.house.records, paused, by="ann")
         await house.to_the_brief()
         assert (await newest(house)).rounds > 1
         await all_is_well(house)
@@ -104,12 +106,12 @@ async def test_pause_holds_the_loop_and_resume_thinks_at_once(tmp_path: Path) ->
     async with a_scripted_house(tmp_path / "home") as house:
         session = await begun(house, source)
         night = house.house.night
-        await steering.pause(night.journal, session, by="ann", why="dinner")
+        await steering.pause(night.books.journal, session, by="ann", why="dinner")
         with pytest.raises(Refused, match="paused already: dinner"):
-            await steering.pause(night.journal, await newest(house), by="ann", why="again")
+            await steering.pause(night.books.journal, await newest(house), by="ann", why="again")
         with pytest.raises(Refused, match="paused"):
-            await steering.think(night.journal, night.records, await newest(house), by="ann")
-        await steering.resume(night.journal, night.records, await newest(house), by="ann")
+            await steering.think(night.books.journal, night.books.records, await newest(house), by="ann")
+        await steering.resume(night.books.journal, night.books.records, await newest(house), by="ann")
         before = len(await house.house.records.find(RoundRow))
         await house.settle()
         assert len(await house.house.records.find(RoundRow)) == before + 1
@@ -122,7 +124,7 @@ async def test_stop_ends_the_night_and_keeps_the_work(tmp_path: Path) -> None:
     source = sample_repository(tmp_path / "sample")
     async with a_scripted_house(tmp_path / "home") as house:
         session = await begun(house, source)
-        await settlement.debrief(house.house.night, session.id, "stopped by ann", actor="ann")
+        await settlement.debrief(house.house.books, session.id, "stopped by ann", actor="ann")
         await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert job.state is JobState.STOPPED
@@ -131,7 +133,7 @@ async def test_stop_ends_the_night_and_keeps_the_work(tmp_path: Path) -> None:
         (report,) = await house.house.records.find(ReportRow)
         assert "stopped by ann" in str(report.brief)
         with pytest.raises(Refused, match="not running"):
-            await settlement.debrief(house.house.night, session.id, "again", actor="ann")
+            await settlement.debrief(house.house.books, session.id, "again", actor="ann")
         await all_is_well(house)
 
 
@@ -146,12 +148,12 @@ async def test_a_running_job_is_woken_and_stops(tmp_path: Path) -> None:
             if entry.event.kind == "job.claimed" and entry.event.stage.value == "execute":
                 break
         (job,) = await house.house.records.find(JobRow)
-        await steering.stop_job(house.house.night, job, by="ann", why="enough")
+        await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="enough")
         await night
         (job,) = await house.house.records.find(JobRow)
         assert (job.state, job.why) == (JobState.STOPPED, "enough")
         with pytest.raises(Refused, match="already over"):
-            await steering.stop_job(house.house.night, job, by="ann", why="again")
+            await steering.stop_job(house.house.books, house.house.workshop.rooms, job, by="ann", why="again")
         await all_is_well(house)
 
 
@@ -162,7 +164,7 @@ async def test_a_merge_is_a_persons_act_and_finishes_the_work_item(tmp_path: Pat
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         before = git(source, "rev-parse", "main")
-        merged = await steering.merge(house.house.night, job, by="ann")
+        merged = await steering.merge(house.house.books, house.house.forges, job, by="ann")
         assert git(source, "rev-parse", "main") == merged.merged_sha != before
         (item,) = await house.house.records.find(WorkRow)
         assert item.status is WorkStatus.DONE
@@ -179,18 +181,18 @@ async def test_a_merge_is_taken_back_while_its_branch_stands_and_loses_nothing(t
         (job,) = await house.house.records.find(JobRow)
         before = git(source, "rev-parse", "main")
         with pytest.raises(Unknown, match="no merged pull request"):
-            await steering.unmerge(night, job, by="ann")
-        await steering.merge(night, job, by="ann")
+            await steering.unmerge(night.books, night.outside.forges, job, by="ann")
+        await steering.merge(night.books, night.outside.forges, job, by="ann")
         (source / "README.md").write_text("# Not committed\n")
-        opened = await steering.unmerge(night, job, by="ann")
+        opened = await steering.unmerge(night.books, night.outside.forges, job, by="ann")
         assert (opened.state, opened.undo, git(source, "rev-parse", "main")) == ("open", (), before)
         assert (source / "README.md").read_text() == "# Not committed\n"
         assert (await house.house.records.find(WorkRow))[0].status is WorkStatus.IN_PROGRESS
         git(source, "checkout", "-q", "README.md")
-        assert (await steering.merge(night, job, by="ann")).state == "merged"
+        assert (await steering.merge(night.books, night.outside.forges, job, by="ann")).state == "merged"
         git(source, "commit", "-q", "--allow-empty", "-m", "I moved on")
         with pytest.raises(Stale, match="has moved on since the merge"):
-            await steering.unmerge(night, job, by="ann")
+            await steering.unmerge(night.books, night.outside.forges, job, by="ann")
         assert (await house.house.records.find(PullRequestRow))[0].state == "merged"
         await all_is_well(house)
 
@@ -215,7 +217,7 @@ async def test_a_review_is_stored_scored_and_ends_the_night(tmp_path: Path, data
             ),
             flags=(FlagKind.WRONG_FACT,),
         )
-        session = await review.submit(house.house.morning, given, by="ann")
+        session = await review.submit(house.house.books, given, by="ann")
         assert session.state is SessionState.ENDED
         (run,) = await house.house.records.find(RunRow)
         assert run.score_post == pytest.approx(0.6 * 1 + 0.4 * 0.5 - 0.1)
@@ -223,7 +225,7 @@ async def test_a_review_is_stored_scored_and_ends_the_night(tmp_path: Path, data
         assert (submitted.capture_status, submitted.usefulness) == ("submitted", 5)
         assert {row.outcome for row in await house.house.records.find(OutcomeRow)} == {"accepted", "rejected"}
         again = given.model_copy(update={"flags": ()})
-        await review.submit(house.house.morning, again, by="ann")
+        await review.submit(house.house.books, again, by="ann")
         (run,) = await house.house.records.find(RunRow)
         assert run.score_post == pytest.approx(0.8)
         await all_is_well(house)
@@ -248,8 +250,8 @@ async def test_the_level_is_earned_or_forced_and_survives_a_restart(tmp_path: Pa
     """O5."""
     async with a_scripted_house(tmp_path / "home") as house:
         with pytest.raises(Refused, match="12"):
-            await set_level(house.house.evening, Level.CAUTIOUS, by="ann")
-        await set_level(house.house.evening, Level.CAUTIOUS, by="ann", forced=True, reason="I watched it")
+            await set_level(house.house.books, Level.CAUTIOUS, by="ann")
+        await set_level(house.house.books, Level.CAUTIOUS, by="ann", forced=True, reason="I watched it")
     async with a_scripted_house(tmp_path / "home") as house:
         (standing,) = await house.house.records.find(StandingRow)
         assert standing.level is Level.CAUTIOUS
@@ -262,12 +264,12 @@ async def test_a_pull_request_can_be_closed_and_its_work_goes_back(tmp_path: Pat
         await begun(house, source)
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
-        closed = await steering.close(house.house.night, job, by="ann", why="not now")
+        closed = await steering.close(house.house.books, house.house.forges, job, by="ann", why="not now")
         assert closed.state == "closed"
         (item,) = await house.house.records.find(WorkRow)
         assert (item.status, item.next_step) == (WorkStatus.BACKLOG, "not now")
         with pytest.raises(Misuse, match="no open pull request"):
-            await steering.close(house.house.night, job, by="ann", why="again")
+            await steering.close(house.house.books, house.house.forges, job, by="ann", why="again")
         await all_is_well(house)
 
 
@@ -295,5 +297,5 @@ class StopsMeanwhile(ScriptedAgent):
     async def plan(self, assignment: Task) -> Plan:
         planned = await super().plan(assignment)
         (job,) = await self.house.house.records.find(JobRow)
-        await steering.stop_job(self.house.house.night, job, by="ann", why="meanwhile")
+        await steering.stop_job(self.house.house.books, self.house.house.workshop.rooms, job, by="ann", why="meanwhile")
         return planned

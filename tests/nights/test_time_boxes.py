@@ -43,7 +43,7 @@ class SlowAgent(ScriptedAgent):
             git(assignment.room.tree, "commit", "-q", "-m", "A part")
         assignment.room.log.parent.mkdir(parents=True, exist_ok=True)
         assignment.room.log.write_text("looked at all of it, and at more\n")
-        wake_up = house.house.night.wake_ups.of(assignment.job)
+        wake_up = house.house.night.workspace.wake_ups.of(assignment.job)
         for _ in range(int(self._minutes.pop(0) if self._minutes else 1)):
             house.clock.jump_to(house.clock.now().replace(microsecond=0) + MINUTE)
             self.timers = [row.kind for row in await house.house.records.find(TimerRow)]
@@ -101,7 +101,7 @@ class TurningAgent(SlowAgent):
         self.heard = [await assignment.hear(turn) for turn in (1, 1, 2)]
         self.lay.append(letters.warning_unread())
         job = await self.house.house.records.get(JobRow, assignment.job)
-        restarted = TimeLeft(self.house.house.night, job, assignment.room)
+        restarted = TimeLeft(self.house.house.books, self.house.house.night.workspace.wake_ups, job, assignment.room)
         await restarted.look()
         self.lay.append(letters.warning_unread())
         return done
@@ -138,7 +138,7 @@ class CallingAgent(SlowAgent):
         both = await asyncio.gather(assignment.note("second"), assignment.note("third"))
         carried = "second" if both[0] else "third"
         job = await self.house.house.records.get(JobRow, assignment.job)
-        restarted = TimeLeft(self.house.house.night, job, assignment.room)
+        restarted = TimeLeft(self.house.house.books, self.house.house.night.workspace.wake_ups, job, assignment.room)
         again = [await restarted.note(carried), await restarted.note("fourth")]
         self.noted = [early, *sorted(both), *again, await assignment.hear(1)]
         return done
@@ -190,7 +190,7 @@ async def test_a_persons_own_job_has_no_box(tmp_path: Path) -> None:
     agent = SlowAgent(99, 70, commits=False)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         (job,) = await a_slow_night(house, tmp_path, agent)
-        resumed = await steering.resume_job(house.house.night, job, by="ann")
+        resumed = await steering.resume_job(house.house.books, job, by="ann")
         await house.settle()
         after = await house.house.records.get(JobRow, resumed.id)
         assert (after.boxes, after.box_began_at, after.state) == (0, None, JobState.DONE)

@@ -107,7 +107,7 @@ async def test_a_part_that_never_began_ends_with_its_night(tmp_path: Path) -> No
     async with a_house(tmp_path / "home", agents={"scripted": Attentive()}) as house:
         for name in ("api", "web"):
             await house.project(sample_repository(tmp_path / name), name=name)
-        await by_day.flag_project(house.house.evening, "web", Flag.BLOCKED, by="ann", on=True)
+        await by_day.flag_project(house.house.books, "web", Flag.BLOCKED, by="ann", on=True)
         await house.begin(read_orders(BOTH))
         await house.to_the_brief()
         await house.settle()

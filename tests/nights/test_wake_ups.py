@@ -26,7 +26,7 @@ async def test_a_claim_that_comes_to_nothing_leaves_no_bell(
         await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert (job.stage, job.epoch) == (Stage.MIRROR, 0)
-        assert not house.house.night.wake_ups.hangs(job.id)
+        assert not house.house.night.workspace.wake_ups.hangs(job.id)
 
 
 async def test_a_stage_that_could_not_be_told_of_leaves_no_bell(
@@ -41,4 +41,4 @@ async def test_a_stage_that_could_not_be_told_of_leaves_no_bell(
         await house.settle()
         (job,) = await house.house.records.find(JobRow)
         assert job.epoch == 1
-        assert not house.house.night.wake_ups.hangs(job.id)
+        assert not house.house.night.workspace.wake_ups.hangs(job.id)

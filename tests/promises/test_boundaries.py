@@ -30,6 +30,16 @@ def test_ports_hold_protocols() -> None:
     assert sum(is_protocol(node) for path, node in classes() if path.parts[0] == "ports") > 30
 
 
+def test_only_what_hands_out_every_kind_of_work_takes_the_whole_night() -> None:
+    taking = {
+        str(path.relative_to(SOURCE))
+        for path in sorted(SOURCE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and "Night" in {one.name for one in node.names}
+    }
+    assert taking == {"compose/house.py", "night/dispatcher.py", "night/jobs/attempt.py", "night/jobs/stages.py"}
+
+
 def names() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for path, node in classes():

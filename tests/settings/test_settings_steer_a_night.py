@@ -176,7 +176,7 @@ async def test_a_day_holds_no_more_sessions_than_the_settings_say(tmp_path: Path
     home = settings_file(tmp_path / "home", autonomous__max_daily_sessions=1, server__time_zone="UTC")
     async with a_house(home, brain=ScriptedBrain()) as house:
         session = await begun(house, tmp_path / "sample")
-        await settlement.debrief(house.house.night, session.id, "enough", actor="ann")
+        await settlement.debrief(house.house.books, session.id, "enough", actor="ann")
         with pytest.raises(Refused, match="the daily maximum is 1"):
             await house.begin(orders("Tidy up"))
         await house.pass_time(hours=4)
@@ -188,9 +188,9 @@ async def test_a_level_costs_what_the_settings_say(tmp_path: Path) -> None:
     async with a_house(home, brain=ScriptedBrain()) as house:
         await begun(house, tmp_path / "sample", level=Level.OBSERVE)
         with pytest.raises(Refused):
-            await set_level(house.house.evening, Level.MODERATE, by="ann")
+            await set_level(house.house.books, Level.MODERATE, by="ann")
         await house.pass_time(minutes=6)
         with pytest.raises(Refused, match="night"):  # the rounds were seen, but the night is not over
-            await set_level(house.house.evening, Level.MODERATE, by="ann")
+            await set_level(house.house.books, Level.MODERATE, by="ann")
         await house.to_the_brief()
-        assert await set_level(house.house.evening, Level.MODERATE, by="ann") is Level.MODERATE
+        assert await set_level(house.house.books, Level.MODERATE, by="ann") is Level.MODERATE

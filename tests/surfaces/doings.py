@@ -55,7 +55,7 @@ async def hold(house: House, job: JobRow, shown: str = COMMAND) -> None:
         subject=job.id, project=job.project,
     )  # fmt: skip
     due = house.clock.now() + timedelta(minutes=5)
-    opened = AskOpened(ask=house.night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+    opened = AskOpened(ask=house.ids.new("ask"), session=job.session, draft=draft, due_at=due)
     await house.journal.record(decided(job, "ask", shown), opened)
 
 

@@ -208,7 +208,7 @@ async def test_a_held_call_shows_exactly_what_would_run_and_takes_yes_or_no(tmp_
         (held,) = [one for one in (await program.get("/asks")).json() if one["kind"] == "confirm_act"]
         assert (held["what"], held["exactly"]) == ("Allow job 1 to use Bash?", COMMAND)
         assert "waits for you" in (await web.get("/jobs/1")).text
-        await settlement.answer(house.house.night, held["id"], "yes", by="ann", text="", shown="")
+        await settlement.answer(house.house.books, held["id"], "yes", by="ann", text="", shown="")
         (row,) = await house.house.records.find(AskRow, id=held["id"])
         assert row.state is AskState.ANSWERED
 

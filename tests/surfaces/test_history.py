@@ -40,7 +40,7 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
             await opened.to_the_brief()
             await opened.settle()
             (night,) = [row for row in await opened.house.records.find(SessionRow) if row.state == "debrief"]
-            await verdicts.submit(opened.house.morning, GIVEN, by="ann", night=night.id)
+            await verdicts.submit(opened.house.books, GIVEN, by="ann", night=night.id)
             await opened.settle()
         yield opened.house
 

@@ -30,7 +30,7 @@ async def the_job(house: TestHouse) -> JobRow:
 
 async def stopped(house: TestHouse) -> JobRow:
     """A job stopped in a night that goes on."""
-    await steering.stop_job(house.house.night, await the_job(house), by="ann", why="enough")
+    await steering.stop_job(house.house.books, house.house.workshop.rooms, await the_job(house), by="ann", why="enough")
     return await the_job(house)
 
 
@@ -196,5 +196,5 @@ async def test_a_setup_is_one_command_that_a_person_sets_and_takes_away(tmp_path
         assert "./prepare" in (await ann.get("/tonight")).text
         assert (await ann.api("PATCH", "/projects/sample", {"setup": ""})).json()["setup"] == ""
         with pytest.raises(Misuse):
-            await by_day.change_project(house.house.evening, "sample", by="ann", setup="one\ntwo")
+            await by_day.change_project(house.house.books, "sample", by="ann", setup="one\ntwo")
         assert (await house.house.records.get(ProjectRow, "sample")).setup == ""

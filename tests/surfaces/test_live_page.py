@@ -248,7 +248,7 @@ async def test_why_leads_back_to_the_signature(tmp_path: Path) -> None:
 
 async def test_hostile_words_neither_run_nor_hide(tmp_path: Path) -> None:
     async with a_night(tmp_path, HOSTILE) as house, reader(house.house) as web:
-        await steering.pause(house.house.night.journal, await the_night(house), by="ann", why=HOSTILE)
+        await steering.pause(house.house.journal, await the_night(house), by="ann", why=HOSTILE)
         (job,) = await house.house.records.find(JobRow)
         house.house.workshop.rooms.log(job.id, "agent").write_text(f"{HOSTILE}\n")
         message = await Painter(house.house).paint(await house.house.journal.entries(limit=1000))

@@ -64,7 +64,7 @@ async def _night(house: TestHouse, folder: Path) -> None:
     work = (OrderedWork(project="sample", title="Tidy up"), OrderedWork(project="sample", title="Tidy again"))
     more = (OrderedWork(project="other", title="Fix it"),)
     await house.begin(orders(level=Level.MODERATE).model_copy(update={"work": (*work, *more)}))
-    await by_day.flag_project(house.house.evening, "other", Flag.BLOCKED, on=True, by="ann")
+    await by_day.flag_project(house.house.books, "other", Flag.BLOCKED, on=True, by="ann")
     await house.to_the_brief()
     await house.settle()
 

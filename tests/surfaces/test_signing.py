@@ -65,7 +65,7 @@ async def test_a_closed_page_does_not_stop_a_signature(tmp_path: Path) -> None:
 
 async def test_a_signature_is_dropped_when_something_is_bad_and_the_person_is_told(tmp_path: Path) -> None:
     async with with_a_draft(tmp_path) as browser:
-        await by_day.change_project(browser.at.house.evening, "sample", by="ann", checks=("nosuchtool --all",))
+        await by_day.change_project(browser.at.house.books, "sample", by="ann", checks=("nosuchtool --all",))
         await browser.post("/tonight/start", shown=fresh_hash(await browser.get()))
         await browser.at.settle()
         assert (await night(browser)).state is SessionState.BRIEFING
@@ -82,7 +82,7 @@ async def test_a_pending_signature_can_be_taken_back_and_does_not_cover_a_later_
         await browser.at.settle()
         assert (await night(browser)).state is SessionState.BRIEFING
         mine = fresh_hash(await browser.get())
-        await by_day.change_project(browser.at.house.evening, "sample", by="ann", checks=("true",))
+        await by_day.change_project(browser.at.house.books, "sample", by="ann", checks=("true",))
         await browser.post("/tonight/start", shown=mine)
         await browser.post("/tonight/orders/goals", goals="Something else", shown=mine)
         await browser.at.settle()

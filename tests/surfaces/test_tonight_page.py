@@ -281,7 +281,7 @@ async def test_the_page_refuses_exactly_what_signing_refuses(tmp_path: Path) -> 
 
 async def test_over_a_red_line_a_signature_takes_a_second_press_of_another_button(tmp_path: Path) -> None:
     async with with_a_draft(tmp_path) as browser:
-        await by_day.change_project(browser.at.house.evening, "sample", by="ann", checks=("nosuchtool --all",))
+        await by_day.change_project(browser.at.house.books, "sample", by="ann", checks=("nosuchtool --all",))
         shown = fresh_hash(await browser.get())
         await browser.post("/tonight/start", shown=shown)
         await browser.at.settle()

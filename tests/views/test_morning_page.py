@@ -50,7 +50,7 @@ async def _nights(home: Path) -> tuple[Night, Night]:
             flags=(FlagKind.WRONG_FACT,),
             notes="a note",
         )
-        await review.submit(house.house.morning, given, by="ann")
+        await review.submit(house.house.books, given, by="ann")
         return before, (await night_rows(house.house), await every_entry(house.house))
 
 

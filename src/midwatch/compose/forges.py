@@ -12,10 +12,10 @@ from midwatch.forges.github.forge import Deliveries, GitHubForge, genuine, is_ne
 from midwatch.forges.local import LocalForge
 from midwatch.forges.pushing import Pusher
 from midwatch.gateway.vault import Vault
-from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import place_of
 from midwatch.ports.clock import Clock
 from midwatch.ports.forge import Forge
+from midwatch.ports.journal import Records
 from midwatch.settings import Settings
 from midwatch.settings.named_tables import ForgeSetup
 from midwatch.terms.forges import LOCAL
@@ -138,7 +138,7 @@ class Comments:
     """Comments on pull requests at remote forges."""
 
     forges: ConfiguredForges
-    night: Night
+    records: Records
 
     async def comment(self, pull_request: PullRequestRow, text: str) -> None:
-        await self.forges.named(pull_request.forge).comment(await place_of(self.night.records, pull_request), text)
+        await self.forges.named(pull_request.forge).comment(await place_of(self.records, pull_request), text)

@@ -23,7 +23,7 @@ from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
 from midwatch.errors import MidwatchError
 from midwatch.evening.accounts import Entrance
-from midwatch.evening.roles import Evening
+from midwatch.evening.context import Evening
 from midwatch.gateway.door import TracedDoor
 from midwatch.gateway.metering import PriceList, Upstream
 from midwatch.gateway.model_access import ModelProxies
@@ -37,13 +37,14 @@ from midwatch.journal.events.jobs import JobBoxed, JobStopRequested, JobWarned
 from midwatch.journal.events.projects import SettingsApplied
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskWithdrawn
 from midwatch.morning import brief, build_stack, job_records
-from midwatch.morning.roles import Morning
-from midwatch.night.context import Night
+from midwatch.morning.context import Morning
+from midwatch.night.context import Night, Outside, Roster, Workspace
 from midwatch.night.delivery.forge_watch import ForgeWatch
 from midwatch.night.dispatcher import Performer
 from midwatch.night.jobs.time_box_warning import wake_up_key
 from midwatch.night.timers import TimerLoop
 from midwatch.ports.agent import Agent
+from midwatch.ports.books import Books
 from midwatch.ports.brain import Brain
 from midwatch.ports.channel import Outlet
 from midwatch.ports.clock import Clock, Ids
@@ -111,13 +112,14 @@ class House(ReadSide):
         self.forges = ConfiguredForges(self.workshop.mirrors, self.vault, self.clock, lambda: self.loaded.settings)
         self.doors = self._model_doors()
         self._apprise = AppriseOutlet(self._address, lambda: self.loaded.settings)
+        self.books = self._books()
         self.evening = self._evening()
         self.night = self._night()
         self.morning = self._morning()
         self.entrance = self._entrance()
         self._heard_upto = 0
-        self.timers = TimerLoop(self.night)
-        self.forge_watch = ForgeWatch(self.night)
+        self.timers = TimerLoop(self.books)
+        self.forge_watch = ForgeWatch(self.books, self.forges)
         self.performer = self._performer()
 
     def _open_for_writing(self) -> None:
@@ -141,40 +143,40 @@ class House(ReadSide):
             key=house_key(self.home),
         )
 
-    def _evening(self) -> Evening:
-        return Evening(
-            journal=self.journal,
-            records=self.records,
-            clock=self.clock,
-            ids=self.ids,
-            loaded=lambda: self.loaded,
-            inspector=self.workshop.mirrors,
-            agents=self.crew.agents.keys(),
-        )
-
-    def _night(self) -> Night:
-        return Night(
+    def _books(self) -> Books:
+        return Books(
             journal=self.journal,
             records=self.records,
             blobs=self.blobs,
             clock=self.clock,
             ids=self.ids,
             settings=lambda: self.loaded.settings,
-            brain=self.parts.brain,
-            agents=self.crew.agents,
-            mirrors=self.workshop.mirrors,
-            rooms=self.workshop.rooms,
-            quarantine=self.workshop.quarantine,
-            proofs=self.workshop.proofs,
-            upkeep=self.workshop.upkeep,
-            forges=self.forges,
-            channel=LogChannel(self.home / "notices.log"),
-            outlet=self.parts.outlet or self._apprise,
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.workshop.rooms.isolation),
-            door=TracedDoor(self.journal),
-            networks=RoomNetworks(self.journal, self.vault, self.doors, self._registries()),
-            models=self.crew.models,
             worker=self.worker,
+        )
+
+    def _evening(self) -> Evening:
+        return Evening(books=self.books, inspector=self.workshop.mirrors, agents=self.crew.agents.keys())
+
+    def _night(self) -> Night:
+        return Night(
+            books=self.books,
+            brain=self.parts.brain,
+            roster=Roster(agents=self.crew.agents, models=self.crew.models),
+            workspace=Workspace(
+                mirrors=self.workshop.mirrors,
+                rooms=self.workshop.rooms,
+                networks=RoomNetworks(self.journal, self.vault, self.doors, self._registries()),
+                quarantine=self.workshop.quarantine,
+                proofs=self.workshop.proofs,
+                upkeep=self.workshop.upkeep,
+            ),
+            outside=Outside(
+                door=TracedDoor(self.journal),
+                forges=self.forges,
+                channel=LogChannel(self.home / "notices.log"),
+                outlet=self.parts.outlet or self._apprise,
+            ),
         )
 
     def _registries(self) -> RegistryAccess:
@@ -182,28 +184,23 @@ class House(ReadSide):
 
     def _morning(self) -> Morning:
         return Morning(
-            journal=self.journal,
-            records=self.records,
-            blobs=self.blobs,
-            clock=self.clock,
-            ids=self.ids,
-            settings=lambda: self.loaded.settings,
+            books=self.books,
             mirrors=self.workshop.mirrors,
+            merges=self.workshop.merger,
             proofs=self.workshop.proofs,
             upkeep=self.workshop.upkeep,
-            merges=self.workshop.merger,
             forge=self.forges.local,
-            comments=Comments(self.forges, self.night),
             door=TracedDoor(self.journal),
+            comments=Comments(self.forges, self.records),
         )
 
     def _performer(self) -> Performer:
         return Performer(
             self.night,
-            close_job=lambda journal, job: job_records.close_job(replace(self.morning, journal=journal), job),
-            debrief=lambda journal, session: brief.debrief(replace(self.morning, journal=journal), session),
+            close_job=lambda books, job: job_records.close_job(books, self.workshop.mirrors, job),
+            debrief=brief.debrief,
             evening=Preflights(self),
-            stack=lambda journal, stack: build_stack.make(replace(self.morning, journal=journal), stack),
+            stack=lambda books, stack: build_stack.make(replace(self.morning, books=books), stack),
         )
 
     async def _address(self, channel: str) -> str:
@@ -247,11 +244,11 @@ class House(ReadSide):
         self.timers.wake_now()
         for entry in entries:
             if isinstance(entry.event, JobStopRequested | JobBoxed):
-                self.night.wake_ups.wake_now(entry.event.job)
+                self.night.workspace.wake_ups.wake_now(entry.event.job)
             elif isinstance(entry.event, JobWarned):
-                self.night.wake_ups.wake_now(wake_up_key(entry.event.job, entry.event.epoch))
+                self.night.workspace.wake_ups.wake_now(wake_up_key(entry.event.job, entry.event.epoch))
             elif isinstance(entry.event, AskAnswered | AskExpired | AskWithdrawn):
-                self.night.wake_ups.wake_now(entry.event.ask)
+                self.night.workspace.wake_ups.wake_now(entry.event.ask)
 
     async def listen(self, after: int) -> None:
         """Follow the journal, and wake what waits here for entries recorded by any process."""

@@ -105,7 +105,11 @@ async def _engine(house: House) -> AsyncIterator[None]:
                 wanted.append(lambda: house.listen(head))
             if given is None:
                 await asyncio.to_thread(house.workshop.nursery.open)
-                wanted += [house.timers.run, Patrol(house.night, house.performer.perform).run, house.forge_watch.run]
+                wanted += [
+                    house.timers.run,
+                    Patrol(house.books, house.night.workspace, house.night.outside, house.performer.perform).run,
+                    house.forge_watch.run,
+                ]
             if lease is not None:
                 wanted.append(lease.keep)
             running = [loops.create_task(going_on(loop)) for loop in wanted]

@@ -1,6 +1,7 @@
 """Runs preflights: they do with projects, agents and channels what the night will do with them."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -8,7 +9,7 @@ from midwatch.compose import hellos
 from midwatch.compose.agent_proofs import proof_of
 from midwatch.evening import preflight_run, signing
 from midwatch.evening.preflight_run import Lookout
-from midwatch.ports.journal import Journal
+from midwatch.ports.books import Books
 from midwatch.ports.network import NetworkReach
 from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.budget.egress import setup_clients
@@ -32,16 +33,17 @@ class Preflights:
     """Runs preflights with this Midwatch's workshop, forges, agents and channels."""
 
     def __init__(self, house: "House") -> None:
-        self._out = Lookout(house.evening, _Trials(house), _Reach(house), _Machine(house))
+        self._evening = house.evening
+        self._out = Lookout(house.books, _Trials(house), _Reach(house), _Machine(house))
 
-    async def look(self, journal: Journal, preflight: str) -> None:
-        await preflight_run.look(preflight_run.writing_to(self._out, journal), preflight)
+    async def look(self, books: Books, preflight: str) -> None:
+        await preflight_run.look(replace(self._out, books=books), preflight)
 
-    async def sign(self, journal: Journal, preflight: str) -> None:
-        await signing.carry_out(preflight_run.writing_to(self._out, journal).evening, preflight)
+    async def sign(self, books: Books, preflight: str) -> None:
+        await signing.carry_out(replace(self._evening, books=books), preflight)
 
-    async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
-        await preflight_run.give_up(preflight_run.writing_to(self._out, journal), preflight, error)
+    async def give_up(self, books: Books, preflight: str, error: str) -> None:
+        await preflight_run.give_up(replace(self._out, books=books), preflight, error)
 
 
 class _Trials:
@@ -59,15 +61,18 @@ class _Trials:
     async def setup_choice(self, project: ProjectTried, commit: str) -> SetupChoice:
         sandbox = self._house.loaded.settings.sandbox
         allowed = setup_clients(sandbox.setup_domains, sandbox.registries)
-        return await self._house.night.rooms.setup_choice(project.id, commit, project.setup, allowed)
+        return await self._house.workshop.rooms.setup_choice(project.id, commit, project.setup, allowed)
 
     async def set_up(
         self, preflight: str, project: ProjectTried, commit: str, command: str, wall: timedelta
     ) -> tuple[str, bool]:
         sandbox, night = self._house.loaded.settings.sandbox, self._house.night
         reach = NetworkReach(preflight, 0, sandbox.setup_domains, sandbox.max_requests, sandbox.registries)
-        place, network = JobPlace(project=project.id, job=preflight, epoch=0), await night.networks.for_room(reach)
-        key, reused, _ = await night.rooms.set_up(place, commit, command, wall, network, asyncio.Event())
+        place, network = (
+            JobPlace(project=project.id, job=preflight, epoch=0),
+            await night.workspace.networks.for_room(reach),
+        )
+        key, reused, _ = await night.workspace.rooms.set_up(place, commit, command, wall, network, asyncio.Event())
         return key, reused
 
     async def check(
@@ -124,7 +129,7 @@ class _Reach:
 
     async def ping(self, channel: str) -> None:
         self._house.vault.forget(channel_secret(channel))
-        await self._house.night.outlet.push(channel, "Midwatch", PING)
+        await self._house.night.outside.outlet.push(channel, "Midwatch", PING)
 
 
 class _Machine:
@@ -134,13 +139,13 @@ class _Machine:
         self._house = house
 
     def free_memory(self) -> int:
-        return self._house.night.machine.free_memory()
+        return self._house.books.machine.free_memory()
 
     def free_disk(self) -> int:
-        return self._house.night.machine.free_disk()
+        return self._house.books.machine.free_disk()
 
     def isolation(self) -> Isolation:
-        return self._house.night.machine.isolation()
+        return self._house.books.machine.isolation()
 
     def walls(self) -> tuple[str, str]:
         return self._house.standing.why, self._house.standing.fix

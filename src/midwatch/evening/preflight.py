@@ -1,10 +1,13 @@
 """Starts preflights of tonight's orders, and finds the last result (X10)."""
 
 from midwatch.evening import sign_orders
-from midwatch.evening.roles import Evening
+from midwatch.evening.context import Evening
 from midwatch.journal.events import Event
 from midwatch.journal.events.preflight import PreflightBegun, SigningAsked
+from midwatch.ports.books import Books
+from midwatch.ports.journal import Records
 from midwatch.rules.people.preflight import still_holds
+from midwatch.settings import Settings
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.preflight import PreflightPlan, PreflightState, ProjectTried
 from midwatch.terms.projects import SessionState
@@ -21,15 +24,16 @@ async def begin(
     preflight that found nothing bad; with `anyway`, any recent one. `signs` is the hash of a sheet that the person was
     shown and signs if the preflight finds nothing bad.
     """
-    session = await sign_orders.current_draft(evening.records)
+    books = evening.books
+    session = await sign_orders.current_draft(books.records)
     await _refuse_unsignable(evening, session.orders, thoroughly=to_sign)
-    plan = await plan_of(evening, session.orders)
-    last = await latest(evening, session)
-    if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(evening, last, anyway=anyway))):
+    plan = await plan_of(books.records, books.settings(), session.orders)
+    last = await latest(books.records, session)
+    if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(books, last, anyway=anyway))):
         if signs:
-            await evening.journal.record(*_asked(session, signs, by, last.id), actor=by)
+            await books.journal.record(*_asked(session, signs, by, last.id), actor=by)
         return last
-    return await _begun(evening, plan, session, signs, by)
+    return await _begun(books, plan, session, signs, by)
 
 
 def _asked(session: SessionRow | None, signs: str, by: str, preflight: str) -> tuple[Event, ...]:
@@ -44,21 +48,19 @@ def _running(row: PreflightRow) -> bool:
 
 async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRow:
     """Start a preflight of one project, with every agent that could work in it."""
-    row = await evening.records.get(ProjectRow, project)
+    row = await evening.books.records.get(ProjectRow, project)
     plan = PreflightPlan(
         level=Level.CAUTIOUS, limits=Limits(), projects=(tried(row, row.checks),), agents=tuple(sorted(evening.agents))
     )
-    return await _begun(evening, plan, None, "", by)
+    return await _begun(evening.books, plan, None, "", by)
 
 
-async def _begun(
-    evening: Evening, plan: PreflightPlan, session: SessionRow | None, signs: str, by: str
-) -> PreflightRow:
-    name = evening.ids.new("pre")
+async def _begun(books: Books, plan: PreflightPlan, session: SessionRow | None, signs: str, by: str) -> PreflightRow:
+    name = books.ids.new("pre")
     about = (session.id, sign_orders.orders_hash(session.orders)) if session else ("", "")
     begun = PreflightBegun(preflight=name, session=about[0], orders_hash=about[1], plan=plan)
-    await evening.journal.record(begun, *_asked(session, signs, by, name), actor=by)
-    return await evening.records.get(PreflightRow, name)
+    await books.journal.record(begun, *_asked(session, signs, by, name), actor=by)
+    return await books.records.get(PreflightRow, name)
 
 
 async def _refuse_unsignable(evening: Evening, orders: Orders, *, thoroughly: bool) -> None:
@@ -66,36 +68,36 @@ async def _refuse_unsignable(evening: Evening, orders: Orders, *, thoroughly: bo
         raise found.error
 
 
-async def latest(evening: Evening, session: SessionRow) -> PreflightRow | None:
+async def latest(records: Records, session: SessionRow) -> PreflightRow | None:
     """Find the last preflight of exactly these orders."""
-    rows = await evening.records.find(PreflightRow, session=session.id)
+    rows = await records.find(PreflightRow, session=session.id)
     same = [row for row in rows if row.orders_hash == sign_orders.orders_hash(session.orders)]
     return same[-1] if same else None
 
 
-async def standing(evening: Evening) -> tuple[PreflightRow | None, bool]:
+async def standing(books: Books) -> tuple[PreflightRow | None, bool]:
     """Return the last preflight of tonight's draft, and whether it is enough for signing."""
-    drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
-    last = await latest(evening, drafts[-1]) if drafts else None
+    drafts = await books.records.find(SessionRow, state=SessionState.BRIEFING)
+    last = await latest(books.records, drafts[-1]) if drafts else None
     if last is None:
         return None, False
-    same = last.plan == await plan_of(evening, drafts[-1].orders)
-    return (last if same else None), same and holds(evening, last)
+    same = last.plan == await plan_of(books.records, books.settings(), drafts[-1].orders)
+    return (last if same else None), same and holds(books, last)
 
 
-def holds(evening: Evening, row: PreflightRow, *, anyway: bool = False) -> bool:
+def holds(books: Books, row: PreflightRow, *, anyway: bool = False) -> bool:
     """Return whether a preflight is recent enough, and found nothing bad unless `anyway`."""
-    minutes = evening.loaded().settings.preflight.fresh_minutes
+    minutes = books.settings().preflight.fresh_minutes
     ended_at = row.ended_at if row.state is PreflightState.ENDED else None
     bad = bool(row.bad or row.error) and not anyway
-    return still_holds(ended_at, evening.clock.now(), minutes, bad=bad)
+    return still_holds(ended_at, books.clock.now(), minutes, bad=bad)
 
 
-async def plan_of(evening: Evening, orders: Orders) -> PreflightPlan:
+async def plan_of(records: Records, settings: Settings, orders: Orders) -> PreflightPlan:
     """List everything these orders need."""
     projects: dict[str, ProjectTried] = {}
     for work in orders.work:
-        found = await evening.records.find(ProjectRow, name=work.project, removed=False)
+        found = await records.find(ProjectRow, name=work.project, removed=False)
         if found:
             row, before = found[0], projects.get(found[0].id)
             checks = (*(before.checks if before else ()), *(work.checks or row.checks))
@@ -105,7 +107,7 @@ async def plan_of(evening: Evening, orders: Orders) -> PreflightPlan:
         limits=orders.limits,
         projects=tuple(projects.values()),
         agents=tuple(dict.fromkeys(work.agent for work in orders.work)),
-        channels=tuple(evening.loaded().settings.channels.by_name()),
+        channels=tuple(settings.channels.by_name()),
     )
 
 
@@ -114,10 +116,10 @@ def tried(row: ProjectRow, checks: tuple[str, ...]) -> ProjectTried:
     return ProjectTried(id=row.id, name=row.name, path=row.path, branch=row.branch, setup=row.setup, checks=checks)
 
 
-async def may_sign(evening: Evening, *, anyway: str = "") -> bool:
+async def may_sign(books: Books, *, anyway: str = "") -> bool:
     """Return whether signing needs no new preflight: a recent one is good, or the person has seen its bad lines.
 
     `anyway` names the preflight whose bad lines the person has seen.
     """
-    last, rests = await standing(evening)
+    last, rests = await standing(books)
     return rests or (last is not None and last.id == anyway and last.state is PreflightState.ENDED)

@@ -4,14 +4,13 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from midwatch.errors import MidwatchError, Stale
-from midwatch.evening.roles import Evening
 from midwatch.journal.events.preflight import PreflightChecked, PreflightEnded
-from midwatch.ports.journal import Journal
+from midwatch.ports.books import Books
 from midwatch.ports.machine import ExaminedMachine
 from midwatch.ports.preflight import Contacts, ProjectTrials
 from midwatch.rules.checks.setups import SetupChoice
@@ -36,7 +35,7 @@ Find = Callable[[], Awaitable[LineResult]]
 class Lookout:
     """What a preflight needs."""
 
-    evening: Evening
+    books: Books
     trials: ProjectTrials
     reach: Contacts
     machine: ExaminedMachine
@@ -86,32 +85,32 @@ class Turn:
             commit=commit,
         )
         try:
-            await self.out.evening.journal.record(event, key=f"{self.row.id}:{what}:{subject}")
+            await self.out.books.journal.record(event, key=f"{self.row.id}:{what}:{subject}")
         except Stale as gone:
             raise Over from gone
 
     @property
     def listed(self) -> tuple[str, ...]:
         """What setups may reach."""
-        return self.out.evening.loaded().settings.sandbox.setup_domains
+        return self.out.books.settings().sandbox.setup_domains
 
     @property
     def minutes(self) -> float:
         """How long one line about a project may take."""
-        return self.out.evening.loaded().settings.preflight.max_minutes
+        return self.out.books.settings().preflight.max_minutes
 
 
 async def look(out: Lookout, preflight: str) -> None:
     """Run a preflight, or resume it; projects one after another, everything else in parallel."""
-    row = await out.evening.records.get(PreflightRow, preflight)
+    row = await out.books.records.get(PreflightRow, preflight)
     if row.state is not PreflightState.RUNNING:
         return
-    lines = await out.evening.records.find(PreflightLineRow, preflight=preflight)
+    lines = await out.books.records.find(PreflightLineRow, preflight=preflight)
     turn = Turn(out, row, {(one.what, one.subject): one for one in lines})
     try:
         await _everything(turn)
         with contextlib.suppress(Stale):
-            await out.evening.journal.record(PreflightEnded(preflight=preflight), key=f"{preflight}:ended")
+            await out.books.journal.record(PreflightEnded(preflight=preflight), key=f"{preflight}:ended")
     except ExceptionGroup as group:
         _, broken = group.split(Over)
         if broken is not None:
@@ -133,13 +132,8 @@ async def give_up(out: Lookout, preflight: str, error: str) -> None:
     """End a preflight that cannot continue; its recorded lines stay."""
     with contextlib.suppress(Stale):
         ended = PreflightEnded(preflight=preflight, error=clean(error, LONGEST))
-        await out.evening.journal.record(ended, key=f"{preflight}:ended")
+        await out.books.journal.record(ended, key=f"{preflight}:ended")
     await out.trials.clear_up(preflight)
-
-
-def writing_to(out: Lookout, journal: Journal) -> Lookout:
-    """Record through another journal, such as one that knows why."""
-    return replace(out, evening=replace(out.evening, journal=journal))
 
 
 async def _projects(turn: Turn) -> None:
@@ -187,7 +181,7 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str, choice: SetupCh
             await turn.tell(What.SETUP, project.name, held)
         return ""
     made: list[str] = []
-    night, mine = turn.out.evening.loaded().settings.sandbox.setup_minutes, turn.minutes
+    night, mine = turn.out.books.settings().sandbox.setup_minutes, turn.minutes
     wall = timedelta(minutes=min(night, mine))
 
     async def ready() -> LineResult:
@@ -235,12 +229,12 @@ async def _agent(turn: Turn, name: str) -> None:
     """Say hello once; what is left of its limits comes with the answer."""
     if (What.HELLO, name) in turn.done:
         return
-    evening, plan = turn.out.evening, turn.row.plan
-    now = evening.clock.now()
+    books, plan = turn.out.books, turn.row.plan
+    now = books.clock.now()
 
     async def greeted() -> LineResult:
         seen = await turn.out.reach.greet(name)
-        left = judge.quota_text(seen, plan.limits, local_time(evening.loaded().settings, now))
+        left = judge.quota_text(seen, plan.limits, local_time(books.settings(), now))
         if left is not None:
             await turn.tell(What.QUOTA, name, left)
         machine = turn.out.machine
@@ -263,14 +257,14 @@ async def _channel(turn: Turn, name: str) -> None:
 
 
 async def _took_one(turn: Turn, channel: str) -> bool:
-    records = turn.out.evening.records
+    records = turn.out.books.records
     earlier = tuple(row.id for row in await records.find(PreflightRow, session=turn.row.session))
     lines = await records.find(PreflightLineRow, preflight=earlier, what=What.PING, subject=channel)
     return any(one.state is LineState.OK for one in lines)
 
 
 async def _machine(turn: Turn) -> None:
-    machine, settings = turn.out.machine, turn.out.evening.loaded().settings
+    machine, settings = turn.out.machine, turn.out.books.settings()
     plan, limits = turn.row.plan, gate_limits(settings)
 
     async def walls() -> LineResult:

@@ -6,8 +6,9 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Refused, Unknown
-from midwatch.evening.roles import Evening
+from midwatch.evening.context import Evening
 from midwatch.journal.events import projects as ev
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.discovery import FOUND, NONE
 from midwatch.rules.gate.levels import Price, TrackRecord, high_severity, may_set
@@ -39,15 +40,16 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     tools: tuple[str, ...] = (),
 ) -> rec.ProjectRow:
     """Add a repository as a project; without a forge, its address decides."""
+    books = evening.books
     facts = await evening.inspector.inspect(path)
-    refuse_foreign(evening.loaded().settings, forge, facts.path)
+    refuse_foreign(books.settings(), forge, facts.path)
     chosen = name or name_of(facts.path)
     if not NAME.fullmatch(chosen) or chosen.isdigit():
         raise Misuse(
             f"{chosen!r} cannot be a project's name.", hint="Use letters, digits, dot, dash: --name my-project"
         )
     project = Project(
-        id=evening.ids.new("prj"),
+        id=books.ids.new("prj"),
         name=chosen,
         path=facts.path,
         branch=facts.branch,
@@ -58,12 +60,12 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
         do_not_touch=_patterns(do_not_touch),
         tools=_named_tools(tools),
     )
-    await evening.journal.record(ev.ProjectAdded(project=project), actor=by)
-    return await evening.records.get(rec.ProjectRow, project.id)
+    await books.journal.record(ev.ProjectAdded(project=project), actor=by)
+    return await books.records.get(rec.ProjectRow, project.id)
 
 
 async def change_project(  # noqa: PLR0913 - each is one plain fact about one project
-    evening: Evening,
+    books: Books,
     name: str,
     *,
     by: str,
@@ -76,8 +78,8 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     tools: tuple[str, ...] | None = None,
 ) -> rec.ProjectRow:
     """Change what was given; an empty setup removes it, an empty forge lets the address decide."""
-    row = await evening.records.get(rec.ProjectRow, name)
-    refuse_foreign(evening.loaded().settings, forge or "", row.path)
+    row = await books.records.get(rec.ProjectRow, name)
+    refuse_foreign(books.settings(), forge or "", row.path)
     command = None if setup is None else _one_line(setup)
     named = None if checks is None else _named_checks(checks)
     protected = None if do_not_touch is None else _patterns(do_not_touch)
@@ -91,18 +93,18 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
         do_not_touch=protected,
         tools=None if tools is None else _named_tools(tools),
     )
-    await evening.journal.record(changed, actor=by)
-    return await evening.records.get(rec.ProjectRow, row.id)
+    await books.journal.record(changed, actor=by)
+    return await books.records.get(rec.ProjectRow, row.id)
 
 
-async def take_back_tool(evening: Evening, name: str, tool: str, *, by: str) -> rec.ProjectRow:
+async def take_back_tool(books: Books, name: str, tool: str, *, by: str) -> rec.ProjectRow:
     """Take back what a person always allowed agents in a project."""
-    row = await evening.records.get(rec.ProjectRow, name)
+    row = await books.records.get(rec.ProjectRow, name)
     if tool not in row.always_tools:
         allowed = ", ".join(row.always_tools) or "nothing"
         raise Unknown(f"{tool!r} is not always allowed in {row.name}.", hint=f"Always allowed there: {allowed}.")
-    await evening.journal.record(ev.ToolTakenBack(project=row.id, tool=tool), actor=by)
-    return await evening.records.get(rec.ProjectRow, row.id)
+    await books.journal.record(ev.ToolTakenBack(project=row.id, tool=tool), actor=by)
+    return await books.records.get(rec.ProjectRow, row.id)
 
 
 def _named_tools(tools: tuple[str, ...]) -> tuple[str, ...]:
@@ -138,49 +140,49 @@ def _one_line(setup: str) -> str:
     return command
 
 
-async def flag_project(evening: Evening, name: str, flag: Flag, *, on: bool, by: str) -> rec.ProjectRow:
+async def flag_project(books: Books, name: str, flag: Flag, *, on: bool, by: str) -> rec.ProjectRow:
     """Set a flag on a project, or clear it."""
-    row = await evening.records.get(rec.ProjectRow, name)
+    row = await books.records.get(rec.ProjectRow, name)
     others = tuple(one for one in row.flags if one is not flag)
     flags = (*others, flag) if on else others
-    await evening.journal.record(ev.ProjectChanged(project=row.id, flags=flags), actor=by)
-    return await evening.records.get(rec.ProjectRow, row.id)
+    await books.journal.record(ev.ProjectChanged(project=row.id, flags=flags), actor=by)
+    return await books.records.get(rec.ProjectRow, row.id)
 
 
-async def remove_project(evening: Evening, name: str, *, by: str) -> rec.ProjectRow:
-    row = await evening.records.get(rec.ProjectRow, name)
-    await evening.journal.record(ev.ProjectRemoved(project=row.id), actor=by)
+async def remove_project(books: Books, name: str, *, by: str) -> rec.ProjectRow:
+    row = await books.records.get(rec.ProjectRow, name)
+    await books.journal.record(ev.ProjectRemoved(project=row.id), actor=by)
     return row
 
 
 async def set_goal(
-    evening: Evening, project: str, statement: str, *, by: str, horizon: Horizon = Horizon.SHORT, goal: str = ""
+    books: Books, project: str, statement: str, *, by: str, horizon: Horizon = Horizon.SHORT, goal: str = ""
 ) -> rec.GoalRow:
     """Set a goal, or its next version."""
-    row = await evening.records.get(rec.ProjectRow, project)
+    row = await books.records.get(rec.ProjectRow, project)
     if not statement.strip():
         raise Misuse("A goal needs a statement.", hint='midwatch goal set PROJECT "Fewer warnings"')
-    former = await _goal(evening, goal) if goal else None
+    former = await _goal(books.records, goal) if goal else None
     if former is not None and former.project != row.id:
         raise Misuse("That goal belongs to another project.", hint="List them: midwatch goal")
-    name = former.goal if former is not None else evening.ids.new("goal")
+    name = former.goal if former is not None else books.ids.new("goal")
     stated = ev.GoalSet(goal=name, project=row.id, horizon=horizon, statement=statement)
-    await evening.journal.record(stated, actor=by)
-    return (await evening.records.find(rec.GoalRow, goal=name, current=True))[0]
+    await books.journal.record(stated, actor=by)
+    return (await books.records.find(rec.GoalRow, goal=name, current=True))[0]
 
 
-async def close_goal(evening: Evening, goal: str, *, by: str, reached: bool) -> rec.GoalRow:
-    row = await _goal(evening, goal)
+async def close_goal(books: Books, goal: str, *, by: str, reached: bool) -> rec.GoalRow:
+    row = await _goal(books.records, goal)
     if row.status != "open":
         raise Refused(f"The goal is {row.status} already.", hint="List them: midwatch goal")
     closed = ev.GoalClosed(goal=row.goal, status="reached" if reached else "dropped")
-    await evening.journal.record(closed, actor=by)
+    await books.journal.record(closed, actor=by)
     return row
 
 
-async def _goal(evening: Evening, goal: str) -> rec.GoalRow:
+async def _goal(records: Records, goal: str) -> rec.GoalRow:
     """Find a goal by its statement or its id."""
-    goals = await evening.records.find(rec.GoalRow, current=True)
+    goals = await records.find(rec.GoalRow, current=True)
     found = [row for row in goals if row.goal == goal.split(".", maxsplit=1)[0] or row.statement == goal]
     if not found:
         raise Unknown(f"There is no goal {goal!r}.", hint="List them: midwatch goal")
@@ -189,47 +191,45 @@ async def _goal(evening: Evening, goal: str) -> rec.GoalRow:
     return found[0]
 
 
-async def add_work(evening: Evening, project: str, title: str, *, by: str, priority: int = 3) -> rec.WorkRow:
-    row = await evening.records.get(rec.ProjectRow, project)
-    added = ev.WorkAdded(item=evening.ids.new("work"), project=row.id, title=title, priority=priority)
-    await evening.journal.record(added, actor=by)
-    return await evening.records.get(rec.WorkRow, added.item)
+async def add_work(books: Books, project: str, title: str, *, by: str, priority: int = 3) -> rec.WorkRow:
+    row = await books.records.get(rec.ProjectRow, project)
+    added = ev.WorkAdded(item=books.ids.new("work"), project=row.id, title=title, priority=priority)
+    await books.journal.record(added, actor=by)
+    return await books.records.get(rec.WorkRow, added.item)
 
 
 async def move_work(
-    evening: Evening, item: str, *, by: str, status: WorkStatus | None = None, next_step: str | None = None
+    books: Books, item: str, *, by: str, status: WorkStatus | None = None, next_step: str | None = None
 ) -> rec.WorkRow:
-    row = await evening.records.get(rec.WorkRow, item)
-    await evening.journal.record(
+    row = await books.records.get(rec.WorkRow, item)
+    await books.journal.record(
         ev.WorkChanged(item=row.id, status=status, next_step=next_step, why=f"by {by}"), actor=by
     )
-    return await evening.records.get(rec.WorkRow, row.id)
+    return await books.records.get(rec.WorkRow, row.id)
 
 
-async def propose_settings(
-    evening: Evening, changes: dict[str, JsonValue], *, by: str, note: str = ""
-) -> rec.SettingsRow:
+async def propose_settings(books: Books, changes: dict[str, JsonValue], *, by: str, note: str = "") -> rec.SettingsRow:
     """Record a proposed change of settings without applying it."""
     check_changes(changes)
-    proposed = ev.SettingsProposed(proposal=evening.ids.new("set"), changes=changes, note=note)
-    await evening.journal.record(proposed, actor=by)
-    return await evening.records.get(rec.SettingsRow, proposed.proposal)
+    proposed = ev.SettingsProposed(proposal=books.ids.new("set"), changes=changes, note=note)
+    await books.journal.record(proposed, actor=by)
+    return await books.records.get(rec.SettingsRow, proposed.proposal)
 
 
-async def apply_settings(evening: Evening, name: str, *, by: str) -> rec.SettingsRow:
-    row = await _open_proposal(evening, name)
+async def apply_settings(books: Books, name: str, *, by: str) -> rec.SettingsRow:
+    row = await _open_proposal(books.records, name)
     check_changes(row.changes)
-    await evening.journal.record(ev.SettingsApplied(proposal=row.id), actor=by)
-    return await evening.records.get(rec.SettingsRow, row.id)
+    await books.journal.record(ev.SettingsApplied(proposal=row.id), actor=by)
+    return await books.records.get(rec.SettingsRow, row.id)
 
 
-async def discard_settings(evening: Evening, name: str, *, by: str) -> None:
-    row = await _open_proposal(evening, name)
-    await evening.journal.record(ev.SettingsDiscarded(proposal=row.id), actor=by)
+async def discard_settings(books: Books, name: str, *, by: str) -> None:
+    row = await _open_proposal(books.records, name)
+    await books.journal.record(ev.SettingsDiscarded(proposal=row.id), actor=by)
 
 
-async def _open_proposal(evening: Evening, name: str) -> rec.SettingsRow:
-    row = await evening.records.get(rec.SettingsRow, name)
+async def _open_proposal(records: Records, name: str) -> rec.SettingsRow:
+    row = await records.get(rec.SettingsRow, name)
     if row.state != "proposed":
         raise Refused(f"Proposal {row.number} is {row.state} already.", hint="List them: midwatch settings proposals")
     return row
@@ -247,19 +247,19 @@ async def tonight_level(records: Records) -> Level | None:
     return nights[-1].level if nights else None
 
 
-async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
+async def set_level(books: Books, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
     """Set the standing level; a higher one needs the required track record, or a reason to override it.
 
     A night whose orders set more than that can always be lowered: then the standing level stays.
     """
-    current = await current_level(evening.records, evening.loaded().settings)
-    gate = evening.loaded().settings.gate
+    current = await current_level(books.records, books.settings())
+    gate = books.settings().gate
     price = Price(rounds_at_observe=gate.rounds_at_observe, nights_per_step=gate.clean_nights_per_step)
-    record = await track_record(evening.records)
+    record = await track_record(books.records)
     verdict = may_set(current, wanted, record, price=price, forced_because=reason if forced else "")
     changed = ev.LevelChanged(level=wanted, previous=current, forced=verdict.forced, reason=reason)
     if not verdict.allowed:
-        nights = await evening.records.find(rec.SessionRow, ad_hoc=False, state=SessionState.AUTONOMOUS)
+        nights = await books.records.find(rec.SessionRow, ad_hoc=False, state=SessionState.AUTONOMOUS)
         above = [night for night in nights if night.level.rank > wanted.rank]
         if not above:
             raise Refused(
@@ -268,7 +268,7 @@ async def set_level(evening: Evening, wanted: Level, *, by: str, forced: bool = 
                 because=tuple(one.text for one in verdict.reasons),
             )
         changed = changed.model_copy(update={"session": above[-1].id})
-    await evening.journal.record(changed, actor=by)
+    await books.journal.record(changed, actor=by)
     return wanted
 
 

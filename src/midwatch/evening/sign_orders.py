@@ -6,16 +6,18 @@ from datetime import timedelta
 from typing import Final, Literal
 
 from midwatch.errors import MidwatchError, Misuse, Refused, Stale, Unknown
+from midwatch.evening.context import Evening
 from midwatch.evening.projects import current_level
-from midwatch.evening.roles import Evening
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.preflight import SigningDropped
 from midwatch.journal.events.projects import LevelChanged, WorkAdded
-from midwatch.ports.journal import Records
+from midwatch.ports.books import Books
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.paths import require_patterns
-from midwatch.settings import careful_limits, session_limits
+from midwatch.settings import Settings, careful_limits, session_limits
 from midwatch.settings.zone import local_time
 from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
@@ -39,17 +41,18 @@ class Obstacle:
 
 async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") -> SessionRow:
     """Open a briefing with these orders, or replace the open draft."""
+    books = evening.books
     await _check(evening, orders)
     await _refuse_past(evening, orders)
-    orders = _filled(evening, orders)
-    open_drafts = await evening.records.find(SessionRow, state=SessionState.BRIEFING)
+    orders = _filled(books.settings(), orders)
+    open_drafts = await books.records.find(SessionRow, state=SessionState.BRIEFING)
     if open_drafts and not open_drafts[-1].signed_by:
         changed = ev.OrdersChanged(session=open_drafts[-1].id, orders=orders)
-        await evening.journal.record(changed, *_no_longer_signed(open_drafts[-1], orders), actor=by)
-        return await evening.records.get(SessionRow, open_drafts[-1].id)
-    opened = ev.SessionOpened(session=evening.ids.new("ses"), orders=orders, source=source)
-    await evening.journal.record(opened, actor=by)
-    return await evening.records.get(SessionRow, opened.session)
+        await books.journal.record(changed, *_no_longer_signed(open_drafts[-1], orders), actor=by)
+        return await books.records.get(SessionRow, open_drafts[-1].id)
+    opened = ev.SessionOpened(session=books.ids.new("ses"), orders=orders, source=source)
+    await books.journal.record(opened, actor=by)
+    return await books.records.get(SessionRow, opened.session)
 
 
 def _no_longer_signed(draft: SessionRow, orders: Orders) -> tuple[Event, ...]:
@@ -77,32 +80,33 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     `shown` is the hash of the sheet the person looked at; another sheet is not signed in its place. It is empty only
     where one program wrote and signs the orders itself.
     """
-    session = await current_draft(evening.records)
+    books = evening.books
+    session = await current_draft(books.records)
     orders = session.orders
     if shown:
-        await require_shown(evening, session, shown)
+        await require_shown(books.journal, session, shown)
     for _, check in CHECKS:
         await check(evening, orders)
     projects = await _check(evening, orders)
     repositories = await _inspected(evening, orders)
-    events = await _events(evening, session, projects, repositories, by)
-    await evening.journal.record(*events, actor=by)
-    return await evening.records.get(SessionRow, session.id)
+    events = await _events(books, session, projects, repositories, by)
+    await books.journal.record(*events, actor=by)
+    return await books.records.get(SessionRow, session.id)
 
 
-async def require_shown(evening: Evening, session: SessionRow, shown: str) -> None:
+async def require_shown(journal: Journal, session: SessionRow, shown: str) -> None:
     """Refuse a signature for another sheet than the one that was shown, and say what is different now."""
     if shown == orders_hash(session.orders):
         return
     said = "The orders have changed since you were shown them."
-    changes = await changes_since(evening, session, shown)
+    changes = await changes_since(journal, session, shown)
     raise Stale(said, hint="Read the sheet again, then sign it.", because=(said, *changes))
 
 
-async def changes_since(evening: Evening, session: SessionRow, shown: str) -> tuple[str, ...]:
+async def changes_since(journal: Journal, session: SessionRow, shown: str) -> tuple[str, ...]:
     """List what is different from the sheet with this hash; nothing where that sheet was never a draft."""
     after = 0
-    while drafted := await evening.journal.entries(after=after, kinds=("session.opened", "orders.changed")):
+    while drafted := await journal.entries(after=after, kinds=("session.opened", "orders.changed")):
         after = drafted[-1].seq
         for event in (entry.event for entry in drafted):
             match event:
@@ -126,21 +130,21 @@ async def obstacles(evening: Evening, orders: Orders, *, with_repositories: bool
 
 
 async def _events(
-    evening: Evening,
+    books: Books,
     session: SessionRow,
     projects: tuple[ProjectRow, ...],
     repositories: tuple[RepositoryFacts, ...],
     by: str,
 ) -> list[Event]:
     orders = session.orders
-    now = evening.clock.now()
+    now = books.clock.now()
     ends_at = now + timedelta(minutes=orders.limits.minutes)
     if orders.until is not None:
         ends_at = min(ends_at, orders.until)
-    items, added = await _items(evening, orders, projects)
-    before, signed = await current_level(evening.records, evening.loaded().settings), orders_hash(orders)
-    known = await evening.records.find(PreflightRow, session=session.id, orders_hash=signed, state=PreflightState.ENDED)
-    earlier = await evening.records.find(SessionRow, state=SessionState.DEBRIEF)
+    items, added = await _items(books.records, books.ids, orders, projects)
+    before, signed = await current_level(books.records, books.settings()), orders_hash(orders)
+    known = await books.records.find(PreflightRow, session=session.id, orders_hash=signed, state=PreflightState.ENDED)
+    earlier = await books.records.find(SessionRow, state=SessionState.DEBRIEF)
     return [
         *(ev.SessionEnded(session=one.id, reason="the next night began") for one in earlier),
         *added,
@@ -162,7 +166,7 @@ def _for_this_night(session: str, orders: Orders, standing: Level) -> tuple[Even
 
 
 async def _items(
-    evening: Evening, orders: Orders, projects: tuple[ProjectRow, ...]
+    records: Records, ids: Ids, orders: Orders, projects: tuple[ProjectRow, ...]
 ) -> tuple[tuple[ev.OrderedItem, ...], list[Event]]:
     """Match every order with a work item: an existing one, by number or title, or a new one."""
     items: list[ev.OrderedItem] = []
@@ -170,13 +174,13 @@ async def _items(
     for ordered, project in zip(orders.pieces(), projects, strict=True):
         known = [
             row
-            for row in await evening.records.find(WorkRow, project=project.id)
+            for row in await records.find(WorkRow, project=project.id)
             if row.status is not WorkStatus.DONE and ordered.title in {row.title, f"#{row.number}"}
         ]
         taken = {item.work_item for item in items}
         row = next((one for one in known if one.id not in taken), None)
         title = row.title if row else ordered.title
-        name = row.id if row else evening.ids.new("work")
+        name = row.id if row else ids.new("work")
         if row is None:
             added.append(WorkAdded(item=name, project=project.id, title=title, next_step="ordered for tonight"))
         items.append(ev.OrderedItem(work_item=name, project=project.id, title=title))
@@ -191,7 +195,7 @@ async def _check(evening: Evening, orders: Orders) -> tuple[ProjectRow, ...]:
     require_patterns((*orders.do_not_touch, *(path for piece in orders.pieces() for path in piece.paths)))
     for ordered in orders.pieces():
         try:
-            found.append(await evening.records.get(ProjectRow, ordered.project))
+            found.append(await evening.books.records.get(ProjectRow, ordered.project))
         except Unknown as unknown:
             raise Unknown(
                 f"The orders name an unknown project {ordered.project!r}.",
@@ -224,16 +228,16 @@ async def _inspected(evening: Evening, orders: Orders) -> tuple[RepositoryFacts,
 
 
 async def _refuse_past(evening: Evening, orders: Orders) -> None:
-    if orders.until is not None and orders.until <= evening.clock.now():
+    if orders.until is not None and orders.until <= evening.books.clock.now():
         raise Misuse("The orders end in the past.", hint="Set `until` to a later time, or leave it out.")
 
 
-def _filled(evening: Evening, orders: Orders) -> Orders:
+def _filled(settings: Settings, orders: Orders) -> Orders:
     """Keep what the orders say, lower or higher, fill in the rest before signing, and remember which lines those are.
 
     Limits that are not named are the usual ones; orders without any limit get a small budget.
     """
-    settings, unsaid = evening.loaded().settings, orders.left_unsaid()
+    unsaid = orders.left_unsaid()
     named = {name: getattr(orders.limits, name) for name in orders.limits.model_fields_set}
     rest = session_limits(settings) if "limits" in orders.model_fields_set else careful_limits(settings)
     return orders.model_copy(update={"limits": rest.model_copy(update=named), "unsaid": unsaid})
@@ -241,9 +245,9 @@ def _filled(evening: Evening, orders: Orders) -> Orders:
 
 async def _refuse_one_too_many(evening: Evening, _orders: Orders) -> None:
     """Refuse a night above the daily limit; a day is counted in the person's time zone."""
-    settings = evening.loaded().settings
-    today, most = local_time(settings, evening.clock.now()).date(), settings.autonomous.max_daily_sessions
-    began = [row.started_at for row in await evening.records.find(SessionRow, ad_hoc=False) if row.started_at]
+    settings = evening.books.settings()
+    today, most = local_time(settings, evening.books.clock.now()).date(), settings.autonomous.max_daily_sessions
+    began = [row.started_at for row in await evening.books.records.find(SessionRow, ad_hoc=False) if row.started_at]
     if sum(local_time(settings, at).date() == today for at in began) >= most:
         raise Refused(
             f"No more sessions can start today: the daily maximum is {most}.",

@@ -4,9 +4,12 @@ import contextlib
 
 from midwatch.errors import MidwatchError, Stale
 from midwatch.evening import preflight, sign_orders
-from midwatch.evening.roles import Evening
+from midwatch.evening.context import Evening
 from midwatch.journal.events.preflight import SigningDropped
 from midwatch.journal.events.session import NoticeRaised
+from midwatch.ports.books import Books
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Journal
 from midwatch.terms.asks import Tier
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.projects import SessionState
@@ -21,45 +24,47 @@ async def sign(evening: Evening, *, by: str, shown: str, anyway: str = "") -> Se
 
     `anyway` names the preflight whose bad lines the person has seen.
     """
-    draft = await sign_orders.current_draft(evening.records)
-    await sign_orders.require_shown(evening, draft, shown)
-    if await preflight.may_sign(evening, anyway=anyway):
+    books = evening.books
+    draft = await sign_orders.current_draft(books.records)
+    await sign_orders.require_shown(books.journal, draft, shown)
+    if await preflight.may_sign(books, anyway=anyway):
         return await sign_orders.start(evening, by=by, shown=shown)
     if not draft.signing_by:
         await preflight.begin(evening, by=by, to_sign=True, signs=shown)
-    return await evening.records.get(SessionRow, draft.id)
+    return await books.records.get(SessionRow, draft.id)
 
 
-async def take_back(evening: Evening, *, by: str) -> None:
+async def take_back(books: Books, *, by: str) -> None:
     """Do not sign yet."""
-    draft = await sign_orders.current_draft(evening.records)
+    draft = await sign_orders.current_draft(books.records)
     if draft.signing_by:
-        await evening.journal.record(SigningDropped(session=draft.id, why=f"{by} took the signature back."), actor=by)
+        await books.journal.record(SigningDropped(session=draft.id, why=f"{by} took the signature back."), actor=by)
 
 
 async def carry_out(evening: Evening, name: str) -> None:
     """After a preflight: give the signature that waits for it, or say why not. Doing it twice changes nothing."""
-    looked = await evening.records.get(PreflightRow, name)
-    waiting = await evening.records.find(SessionRow, id=looked.session, state=SessionState.BRIEFING)
+    books = evening.books
+    looked = await books.records.get(PreflightRow, name)
+    waiting = await books.records.find(SessionRow, id=looked.session, state=SessionState.BRIEFING)
     if not waiting or not waiting[0].signing_by:
         return
     draft = waiting[0]
-    last, good = await preflight.standing(evening)
+    last, good = await preflight.standing(books)
     if good:
         await _give(evening, draft)
-    elif not await evening.records.find(PreflightRow, session=draft.id, state=PreflightState.RUNNING):
-        await _drop(evening, draft, _not_ready(last))
+    elif not await books.records.find(PreflightRow, session=draft.id, state=PreflightState.RUNNING):
+        await _drop(books.journal, books.ids, draft, _not_ready(last))
 
 
 async def _give(evening: Evening, draft: SessionRow) -> None:
     try:
         await sign_orders.start(evening, by=draft.signing_by, shown=draft.signing_hash)
     except Stale:
-        now = await evening.records.get(SessionRow, draft.id)
+        now = await evening.books.records.get(SessionRow, draft.id)
         if now.state is SessionState.BRIEFING:
             raise
     except MidwatchError as error:
-        await _drop(evening, draft, error.message)
+        await _drop(evening.books.journal, evening.books.ids, draft, error.message)
 
 
 def _not_ready(last: PreflightRow | None) -> str:
@@ -68,10 +73,10 @@ def _not_ready(last: PreflightRow | None) -> str:
     return f"{counted(last.bad, 'thing')} {'is' if last.bad == 1 else 'are'} not ready." if last.bad else last.error
 
 
-async def _drop(evening: Evening, draft: SessionRow, why: str) -> None:
+async def _drop(journal: Journal, ids: Ids, draft: SessionRow, why: str) -> None:
     """The page may be closed, so a notice goes out: the person believes that the night runs."""
     told = NoticeRaised(
-        notice=evening.ids.new("ntc"), session=draft.id, tier=Tier.ACTION, text=f"The night has not begun: {why}"
+        notice=ids.new("ntc"), session=draft.id, tier=Tier.ACTION, text=f"The night has not begun: {why}"
     )
     with contextlib.suppress(Stale):
-        await evening.journal.record(SigningDropped(session=draft.id, why=why), told)
+        await journal.record(SigningDropped(session=draft.id, why=why), told)

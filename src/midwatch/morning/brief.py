@@ -10,9 +10,10 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.morning import brief_text, build_stack, recommendations
-from midwatch.morning.roles import Morning
 from midwatch.morning.run_end import finish
 from midwatch.morning.run_scores import score_before_review
+from midwatch.ports.books import Books
+from midwatch.ports.journal import Journal, Records
 from midwatch.rules.morning.brief import compose_brief
 from midwatch.rules.morning.drift import guarded
 from midwatch.settings.zone import local_time
@@ -47,42 +48,41 @@ class NightRecords:
     earlier_outcomes: tuple[rec.OutcomeRow, ...] = ()
 
 
-async def debrief(morning: Morning, session_id: str) -> None:
+async def debrief(books: Books, session_id: str) -> None:
     """Write the report once every job and run has ended."""
-    session = await morning.records.get(rec.SessionRow, session_id)
+    session = await books.records.get(rec.SessionRow, session_id)
     if session.debrief_at is None:
         return  # it never ran, or still runs; a night that the next one replaced still gets its report
-    ledger = await open_ledger(morning, session)
+    ledger = await open_ledger(books.records, session)
     if any(not job.state.over for job in ledger.jobs):
         return  # the last job to end calls this again
     if any(run.status == "running" for run in ledger.runs):
-        await _finish_begun(morning, ledger)  # its entries call this again
+        await _finish_begun(books.journal, books.records, ledger)  # its entries call this again
         return
     key = f"report:{session.id}"
-    if await morning.journal.known(key) is not None:
+    if await books.journal.known(key) is not None:
         return
-    if await build_stack.begin_at_dawn(morning, session):
+    if await build_stack.begin_at_dawn(books, session):
         return  # the last stack calls this again
-    ledger = replace(ledger, stacks=await morning.records.find(rec.StackRow, session=session.id))
+    ledger = replace(ledger, stacks=await books.records.find(rec.StackRow, session=session.id))
     try:
-        await morning.journal.record(*_report(morning, ledger), key=key)
+        await books.journal.record(*_report(books, ledger), key=key)
     except Stale:
         return  # another worker wrote it
 
 
-async def _finish_begun(morning: Morning, ledger: NightRecords) -> None:
+async def _finish_begun(journal: Journal, records: Records, ledger: NightRecords) -> None:
     """Finish the runs with a part that never started; a run whose last job is just being closed ends there."""
     for run in ledger.runs:
         mine = [job for job in ledger.jobs if job.run == run.id]
-        closed = [await morning.journal.known(f"close:{job.id}") for job in mine]
+        closed = [await journal.known(f"close:{job.id}") for job in mine]
         if run.status == "running" and None not in closed:
-            over = await finish(morning, run.id)
+            over = await finish(records, run.id)
             with contextlib.suppress(Stale):
-                await morning.journal.record(*over)
+                await journal.record(*over)
 
 
-async def open_ledger(morning: Morning, session: rec.SessionRow) -> NightRecords:
-    records = morning.records
+async def open_ledger(records: Records, session: rec.SessionRow) -> NightRecords:
     runs = await records.find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
     here = tuple({run.project for run in runs})
@@ -99,29 +99,29 @@ async def open_ledger(morning: Morning, session: rec.SessionRow) -> NightRecords
         evidence=await records.find(rec.EvidenceRow, run=mine),
         claims=await records.find(rec.ClaimRow, run=mine),
         assumptions=await records.find(rec.AssumptionRow, run=mine),
-        unsent=await _unsent(morning, session),
-        signed_with=await _signed_with(morning, session),
+        unsent=await _unsent(records, session),
+        signed_with=await _signed_with(records, session),
         earlier_runs=earlier,
         earlier_evidence=await records.find(rec.EvidenceRow, run=before) if before else (),
         earlier_outcomes=await records.find(rec.OutcomeRow, run=before) if before else (),
     )
 
 
-async def _unsent(morning: Morning, session: rec.SessionRow) -> tuple[tuple[str, str], ...]:
-    rows = await morning.records.find(rec.DeliveryRow, session=session.id, state=DeliveryState.FAILED)
-    result = {one.id: one.text for one in await morning.records.find(rec.NoticeRow, session=session.id)} if rows else {}
+async def _unsent(records: Records, session: rec.SessionRow) -> tuple[tuple[str, str], ...]:
+    rows = await records.find(rec.DeliveryRow, session=session.id, state=DeliveryState.FAILED)
+    result = {one.id: one.text for one in await records.find(rec.NoticeRow, session=session.id)} if rows else {}
     return tuple((row.channel, result[row.notice]) for row in rows)
 
 
-async def _signed_with(morning: Morning, session: rec.SessionRow) -> str:
-    looks = await morning.records.find(rec.PreflightRow, id=session.preflight) if session.preflight else ()
+async def _signed_with(records: Records, session: rec.SessionRow) -> str:
+    looks = await records.find(rec.PreflightRow, id=session.preflight) if session.preflight else ()
     if not looks:
         return ""
-    bad = await morning.records.find(rec.PreflightLineRow, preflight=session.preflight, state=LineState.BAD)
+    bad = await records.find(rec.PreflightLineRow, preflight=session.preflight, state=LineState.BAD)
     return signed_with(bad, error=looks[0].error)
 
 
-def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
+def _report(books: Books, ledger: NightRecords) -> tuple[Event, ...]:
     session = ledger.session
     queue = recommendations.recommend(
         recommendations.QueueFacts(
@@ -131,14 +131,14 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
             acts=ledger.acts,
             pull_requests=ledger.pull_requests,
             evidence=ledger.evidence,
-            new_id=morning.ids.new,
+            new_id=books.ids.new,
         )
     )
     recommended, flags = guarded(queue, ledger.claims, ledger.evidence)
     waiting = [ask for ask in ledger.asks if ask.state is AskState.OPEN]
-    settings = morning.settings()
+    settings = books.settings()
     review = settings.review
-    due = morning.clock.now() + timedelta(hours=review.due_hours)
+    due = books.clock.now() + timedelta(hours=review.due_hours)
     told = brief_text.BriefFacts(
         ledger,
         recommended,
@@ -150,7 +150,7 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     sections = brief_text.sections(told)
     brief = compose_brief(brief_text.headline(ledger), sections, most_words=review.brief_max_words)
     report = ReportWritten(
-        report=morning.ids.new("rep"),
+        report=books.ids.new("rep"),
         session=session.id,
         brief=brief,
         recommendations=recommended,
@@ -160,6 +160,6 @@ def _report(morning: Morning, ledger: NightRecords) -> tuple[Event, ...]:
     )
     scored = [score_before_review(ledger, run, recommended) for run in ledger.runs]
     notice = NoticeRaised(
-        notice=morning.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
+        notice=books.ids.new("ntc"), session=session.id, tier=Tier.ACTION, text=brief.headline, subject=report.report
     )
     return (report, *scored) if session.ad_hoc else (report, *scored, notice)  # the job reports the end of a command

@@ -8,11 +8,15 @@ from datetime import timedelta
 
 from midwatch.errors import MidwatchError, Stale, Unknown
 from midwatch.journal.events.stack import StackBegun, StackMade
+from midwatch.morning.context import Morning
 from midwatch.morning.merge_trials import Question, Trials, UsedUp
-from midwatch.morning.roles import Morning
 from midwatch.morning.verdicts import verdicts_on
+from midwatch.ports.books import Books
+from midwatch.ports.journal import Records
+from midwatch.ports.workspace import MergeTrials
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.morning.merge_queue import Branch, reason
+from midwatch.settings import Settings
 from midwatch.terms.jobs import Proof
 from midwatch.terms.money import some
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow, StackRow, WorkRow
@@ -52,74 +56,77 @@ class Offered:
         return self.job.change.insertions + self.job.change.deletions if self.job.change else 0
 
 
-async def begin_at_dawn(morning: Morning, session: SessionRow) -> bool:
+async def begin_at_dawn(books: Books, session: SessionRow) -> bool:
     """Start a stack in each project with two open pull requests; return whether one is still being built."""
-    if morning.settings().stack.at_dawn:
-        for project in await _projects(morning, session):
+    if books.settings().stack.at_dawn:
+        for project in await _projects(books.records, session):
             key = f"stack:{session.id}:{project.id}"
-            if await morning.journal.known(key) is None and len(await offers(morning, project, session.id)) > 1:
+            if (
+                await books.journal.known(key) is None
+                and len(await offers(books.records, books.settings(), project, session.id)) > 1
+            ):
                 with contextlib.suppress(Stale):  # another worker started it
-                    await morning.journal.record(_begun(morning, project, session.id, "midwatch"), key=key)
-    return bool(await morning.records.find(StackRow, session=session.id, state=StackState.MAKING))
+                    await books.journal.record(_begun(books, project, session.id, "midwatch"), key=key)
+    return bool(await books.records.find(StackRow, session=session.id, state=StackState.MAKING))
 
 
-async def begin_again(morning: Morning, name: str, *, by: str) -> StackRow:
+async def begin_again(books: Books, name: str, *, by: str) -> StackRow:
     """Start a project's stack now, even if there was one; one that is being built is returned."""
-    project = await morning.records.get(ProjectRow, name)
-    if making := await morning.records.find(StackRow, project=project.id, state=StackState.MAKING):
+    project = await books.records.get(ProjectRow, name)
+    if making := await books.records.find(StackRow, project=project.id, state=StackState.MAKING):
         return making[-1]
-    opened = await morning.records.find(PullRequestRow, project=project.id, state="open")
+    opened = await books.records.find(PullRequestRow, project=project.id, state="open")
     if not opened:
         raise Unknown(f"{project.name} has no open pull request from Midwatch.", hint="See: midwatch job list")
-    session = (await morning.records.get(RunRow, opened[-1].run)).session
-    begun = _begun(morning, project, session, by)
-    await morning.journal.record(begun, actor=by)
-    return await morning.records.get(StackRow, begun.stack)
+    session = (await books.records.get(RunRow, opened[-1].run)).session
+    begun = _begun(books, project, session, by)
+    await books.journal.record(begun, actor=by)
+    return await books.records.get(StackRow, begun.stack)
 
 
-async def begin_after_review(morning: Morning, session: SessionRow, refused: frozenset[str]) -> tuple[StackBegun, ...]:
+async def begin_after_review(books: Books, session: SessionRow, refused: frozenset[str]) -> tuple[StackBegun, ...]:
     """Start the stacks again that hold a pull request which the review did not accept."""
-    newest = {row.project: row for row in await morning.records.find(StackRow, session=session.id)}
+    newest = {row.project: row for row in await books.records.find(StackRow, session=session.id)}
     again = [
         row
         for row in newest.values()
         if row.state is StackState.MADE and {step.pull_request for step in row.order} & refused
     ]
-    projects = {row.id: row for row in await morning.records.find(ProjectRow, removed=False)}
+    projects = {row.id: row for row in await books.records.find(ProjectRow, removed=False)}
     return tuple(
-        _begun(morning, projects[row.project], session.id, "midwatch") for row in again if row.project in projects
+        _begun(books, projects[row.project], session.id, "midwatch") for row in again if row.project in projects
     )
 
 
-def _begun(morning: Morning, project: ProjectRow, session: str, by: str) -> StackBegun:
-    longest = timedelta(minutes=morning.settings().stack.max_minutes) + GRACE
-    pace = morning.clock.real_seconds(1.0) or 1.0  # checks take real time, however fast Midwatch's clock runs
+def _begun(books: Books, project: ProjectRow, session: str, by: str) -> StackBegun:
+    longest = timedelta(minutes=books.settings().stack.max_minutes) + GRACE
+    pace = books.clock.real_seconds(1.0) or 1.0  # checks take real time, however fast Midwatch's clock runs
     return StackBegun(
-        stack=morning.ids.new("stk"),
+        stack=books.ids.new("stk"),
         session=session,
         project=project.id,
         into=project.branch,
         by=by,
-        due_at=morning.clock.now() + longest / pace,
+        due_at=books.clock.now() + longest / pace,
     )
 
 
-async def _projects(morning: Morning, session: SessionRow) -> tuple[ProjectRow, ...]:
-    runs = tuple(run.id for run in await morning.records.find(RunRow, session=session.id))
-    concerned = {row.project for row in await morning.records.find(PullRequestRow, run=runs, state="open")}
-    return await morning.records.find(ProjectRow, id=tuple(sorted(concerned)), removed=False)
+async def _projects(records: Records, session: SessionRow) -> tuple[ProjectRow, ...]:
+    runs = tuple(run.id for run in await records.find(RunRow, session=session.id))
+    concerned = {row.project for row in await records.find(PullRequestRow, run=runs, state="open")}
+    return await records.find(ProjectRow, id=tuple(sorted(concerned)), removed=False)
 
 
-async def offers(morning: Morning, project: ProjectRow, session: str) -> tuple[Offered, ...]:
+async def offers(records: Records, settings: Settings, project: ProjectRow, session: str) -> tuple[Offered, ...]:
     """List the open pull requests for a stack: the night's, and older ones if the settings say so."""
-    opened = await morning.records.find(PullRequestRow, project=project.id, state="open")
-    if not morning.settings().stack.include_older:
-        runs = {run.id for run in await morning.records.find(RunRow, session=session)}
+    opened = await records.find(PullRequestRow, project=project.id, state="open")
+    if not settings.stack.include_older:
+        runs = {run.id for run in await records.find(RunRow, session=session)}
         opened = tuple(row for row in opened if row.run in runs)
-    jobs = {job.id: job for job in await morning.records.find(JobRow, id=tuple(row.job for row in opened))}
-    items = await morning.records.find(WorkRow, id=tuple(job.work_item for job in jobs.values()))
+    jobs = {job.id: job for job in await records.find(JobRow, id=tuple(row.job for row in opened))}
+    items = await records.find(WorkRow, id=tuple(job.work_item for job in jobs.values()))
     priority = {item.id: item.priority for item in items}
-    said = await verdicts_on(morning.records, opened)
+    said = await verdicts_on(records, opened)
     reviewed = any(one is not ReviewOutcome.PENDING for one in said.values())
     held = {row.id: HELD.get(said[row.id]) if reviewed else None for row in opened}
     return tuple(
@@ -131,26 +138,27 @@ async def offers(morning: Morning, project: ProjectRow, session: str) -> tuple[O
 
 async def make(morning: Morning, stack_id: str) -> None:
     """Build a started stack, once; a late result changes nothing."""
-    row = await morning.records.get(StackRow, stack_id)
+    books = morning.books
+    row = await books.records.get(StackRow, stack_id)
     if row.state is not StackState.MAKING:
         return
-    project = await morning.records.get(ProjectRow, row.project)
-    offered = await offers(morning, project, row.session)
+    project = await books.records.get(ProjectRow, row.project)
+    offered = await offers(books.records, books.settings(), project, row.session)
     try:
         made = await _made(morning, row, project, offered)
     finally:
         with contextlib.suppress(MidwatchError):
             await morning.upkeep.discard(row.id, force=True)
     with contextlib.suppress(Stale):  # ended by the timer, or built by another worker
-        await morning.journal.record(made, key=f"stack:{row.id}:made")
+        await books.journal.record(made, key=f"stack:{row.id}:made")
 
 
 async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: tuple[Offered, ...]) -> StackMade:
-    stack = morning.settings().stack
+    stack = morning.books.settings().stack
     ends = asyncio.get_running_loop().time() + stack.max_minutes * 60
     fitting = tuple(one for one in offered if one.row.into == row.into and not one.unproven and not one.held)
     base = await morning.mirrors.update(project.id, project.path, row.into)
-    asked = await _question(morning, row, project, base, fitting)
+    asked = await _question(morning.books.records, morning.merges, row, project, base, fitting)
     trials = Trials(morning, asked, most_runs=stack.max_check_runs, ends=ends)
     used_up = False
     try:
@@ -177,9 +185,9 @@ async def _made(morning: Morning, row: StackRow, project: ProjectRow, offered: t
 
 
 async def _question(
-    morning: Morning, row: StackRow, project: ProjectRow, base: str, offered: Sequence[Offered]
+    records: Records, merges: MergeTrials, row: StackRow, project: ProjectRow, base: str, offered: Sequence[Offered]
 ) -> Question:
-    runs = await morning.records.find(RunRow, id=tuple(one.job.run for one in offered))
+    runs = await records.find(RunRow, id=tuple(one.job.run for one in offered))
     checks = [check for run in runs for check in run.contract.checks]
     checks += [one.command for each in offered if each.job.proof for one in each.job.proof.before]
     # Jobs differ in which of the checks' own files they may change: together they may change only what all may.
@@ -190,7 +198,7 @@ async def _question(
         stack=row.id,
         project=project,
         base=base,
-        branches=tuple([await _branch(morning, project.id, one, offered) for one in offered]),
+        branches=tuple([await _branch(merges, project.id, one, offered) for one in offered]),
         heads={one.row.id: one.row.head for one in offered},
         titles={one.row.id: one.row.title.strip() or f"Merge {one.row.branch}" for one in offered},
         checks=tuple(dict.fromkeys(checks)),
@@ -199,8 +207,8 @@ async def _question(
     )
 
 
-async def _branch(morning: Morning, project: str, one: Offered, offered: Sequence[Offered]) -> Branch:
-    holds = morning.merges.holds
+async def _branch(merges: MergeTrials, project: str, one: Offered, offered: Sequence[Offered]) -> Branch:
+    holds = merges.holds
     others = [each.row for each in offered if each.row.head != one.row.head]
     return Branch(
         id=one.row.id,

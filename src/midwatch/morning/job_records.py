@@ -4,8 +4,11 @@ from midwatch.errors import MidwatchError, Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.morning import ArtifactKept, AssumptionMade, ClaimMade, EvidenceFound
 from midwatch.journal.events.projects import WorkChanged
-from midwatch.morning.roles import Morning
 from midwatch.morning.run_end import finish
+from midwatch.ports.books import Books
+from midwatch.ports.clock import Ids
+from midwatch.ports.journal import Records
+from midwatch.ports.workspace import Mirrors
 from midwatch.rules.morning.scores import SourceRank, item_quality
 from midwatch.terms.jobs import CheckResult, Finding, JobState
 from midwatch.terms.money import some
@@ -18,33 +21,33 @@ TRIES = 4
 """Two parts of one run may be closed at the same moment; only one of them closes the run."""
 
 
-async def close_job(morning: Morning, job_id: str) -> None:
+async def close_job(books: Books, mirrors: Mirrors, job_id: str) -> None:
     """Write the receipts of a finished job, once."""
     key = f"close:{job_id}"
-    job = await morning.records.get(JobRow, job_id)
+    job = await books.records.get(JobRow, job_id)
     if not job.state.over:
         return
-    events = await _receipts(morning, job)
+    events = await _receipts(books, mirrors, job)
     for _ in range(TRIES):
-        if await morning.journal.known(key) is not None:
+        if await books.journal.known(key) is not None:
             return
         try:
-            await morning.journal.record(*events, *await finish(morning, job.run), key=key)
+            await books.journal.record(*events, *await finish(books.records, job.run), key=key)
         except Stale:
             continue  # another worker closed it, or the run
 
 
-async def _receipts(morning: Morning, job: JobRow) -> list[Event]:
-    pull_requests = await morning.records.find(PullRequestRow, job=job.id)
+async def _receipts(books: Books, mirrors: Mirrors, job: JobRow) -> list[Event]:
+    pull_requests = await books.records.find(PullRequestRow, job=job.id)
     events: list[Event] = []
-    fresh = await _is_current(morning, job)
-    checks = [_found(job, _check_evidence(morning, job, one), fresh=fresh) for one in _checks(job)]
-    findings = [_found(job, _finding_evidence(morning, job, one), fresh=fresh) for one in _left(job)[:MOST_FINDINGS]]
-    events += [*checks, *findings, *(_found(job, one, fresh=fresh) for one in _survey_evidence(morning, job))]
-    events += _claims(morning, job, tuple(one.evidence.id for one in checks), findings)
+    fresh = await _is_current(books.records, mirrors, job)
+    checks = [_found(job, _check_evidence(books.ids, job, one), fresh=fresh) for one in _checks(job)]
+    findings = [_found(job, _finding_evidence(books.ids, job, one), fresh=fresh) for one in _left(job)[:MOST_FINDINGS]]
+    events += [*checks, *findings, *(_found(job, one, fresh=fresh) for one in _survey_evidence(books.ids, job))]
+    events += _claims(books.ids, job, tuple(one.evidence.id for one in checks), findings)
     if job.diff_blob:
-        events.append(_artifact(morning, job))
-    events += [AssumptionMade(run=job.run, project=job.project, assumption=one) for one in _assumptions(morning, job)]
+        events.append(_artifact(books.ids, job))
+    events += [AssumptionMade(run=job.run, project=job.project, assumption=one) for one in _assumptions(books.ids, job)]
     events.append(_work_changed(job, pull_requests))
     return events
 
@@ -65,13 +68,13 @@ def _head(job: JobRow) -> str:
     return job.repository.head if job.repository else ""
 
 
-async def _is_current(morning: Morning, job: JobRow) -> bool:
+async def _is_current(records: Records, mirrors: Mirrors, job: JobRow) -> bool:
     """Whether the branch is still at the commit the work is based on; not, if that cannot be found out."""
     if job.repository is None:
         return False
-    project = await morning.records.get(ProjectRow, job.project)
+    project = await records.get(ProjectRow, job.project)
     try:
-        head = await morning.mirrors.update(project.id, project.path, project.branch)
+        head = await mirrors.update(project.id, project.path, project.branch)
     except MidwatchError:
         return False
     return head == job.repository.head
@@ -82,9 +85,9 @@ def _found(job: JobRow, evidence: Evidence, *, fresh: bool) -> EvidenceFound:
     return EvidenceFound(run=job.run, project=job.project, job=job.id, evidence=kept)
 
 
-def _check_evidence(morning: Morning, job: JobRow, result: CheckResult) -> Evidence:
+def _check_evidence(ids: Ids, job: JobRow, result: CheckResult) -> Evidence:
     return Evidence(
-        id=morning.ids.new("evi"),
+        id=ids.new("evi"),
         kind=EvidenceKind.BENCHMARK,
         citation=f"`{result.command}` on a fresh checkout of {_head(job)[:12]}: exit {result.exit_code}",
         origin=f"check:{result.command}",
@@ -93,9 +96,9 @@ def _check_evidence(morning: Morning, job: JobRow, result: CheckResult) -> Evide
     )
 
 
-def _finding_evidence(morning: Morning, job: JobRow, finding: Finding) -> Evidence:
+def _finding_evidence(ids: Ids, job: JobRow, finding: Finding) -> Evidence:
     return Evidence(
-        id=morning.ids.new("evi"),
+        id=ids.new("evi"),
         kind=EvidenceKind.REPO,
         citation=f"{finding.path}:{finding.line}@{_head(job)[:12]}",
         origin=f"{finding.tool}:{finding.rule}",
@@ -105,7 +108,7 @@ def _finding_evidence(morning: Morning, job: JobRow, finding: Finding) -> Eviden
     )
 
 
-def _survey_evidence(morning: Morning, job: JobRow) -> list[Evidence]:
+def _survey_evidence(ids: Ids, job: JobRow) -> list[Evidence]:
     """Record what was read to show that nothing had to be done."""
     left = job.done or job.plan
     if job.state is not JobState.DONE or job.change is not None or left is None or left.survey is None:
@@ -113,7 +116,7 @@ def _survey_evidence(morning: Morning, job: JobRow) -> list[Evidence]:
     files = some(left.survey.files, "file")
     return [
         Evidence(
-            id=morning.ids.new("evi"),
+            id=ids.new("evi"),
             kind=EvidenceKind.METRIC_SNAPSHOT,
             citation=f"{job.agent} read {files} at {_head(job)[:12]} and found nothing it could fix",
             origin=f"survey:{job.agent}",
@@ -122,13 +125,13 @@ def _survey_evidence(morning: Morning, job: JobRow) -> list[Evidence]:
     ]
 
 
-def _claims(morning: Morning, job: JobRow, checks: tuple[str, ...], findings: list[EvidenceFound]) -> list[ClaimMade]:
+def _claims(ids: Ids, job: JobRow, checks: tuple[str, ...], findings: list[EvidenceFound]) -> list[ClaimMade]:
     claims = []
     if job.change is not None and job.done is not None:
         strength = "strong" if job.proof is not None and job.proof.verdict == "green" else "medium"
         claims.append(
             Claim(
-                id=morning.ids.new("clm"),
+                id=ids.new("clm"),
                 text=job.done.summary,
                 evidence=checks,
                 hypothesis=not checks,
@@ -137,13 +140,13 @@ def _claims(morning: Morning, job: JobRow, checks: tuple[str, ...], findings: li
         )
     if findings:
         text = f"{some(len(findings), 'finding')} in {job.title} for a person to look at."
-        claims.append(Claim(id=morning.ids.new("clm"), text=text, evidence=tuple(one.evidence.id for one in findings)))
+        claims.append(Claim(id=ids.new("clm"), text=text, evidence=tuple(one.evidence.id for one in findings)))
     return [ClaimMade(run=job.run, project=job.project, claim=claim) for claim in claims]
 
 
-def _artifact(morning: Morning, job: JobRow) -> ArtifactKept:
+def _artifact(ids: Ids, job: JobRow) -> ArtifactKept:
     return ArtifactKept(
-        artifact=morning.ids.new("art"),
+        artifact=ids.new("art"),
         run=job.run,
         project=job.project,
         job=job.id,
@@ -155,13 +158,11 @@ def _artifact(morning: Morning, job: JobRow) -> ArtifactKept:
     )
 
 
-def _assumptions(morning: Morning, job: JobRow) -> list[Assumption]:
+def _assumptions(ids: Ids, job: JobRow) -> list[Assumption]:
     made = []
 
     def assume(statement: str, confidence: float, impact: str) -> None:
-        made.append(
-            Assumption(id=morning.ids.new("asm"), statement=statement, confidence=confidence, impact_if_wrong=impact)
-        )
+        made.append(Assumption(id=ids.new("asm"), statement=statement, confidence=confidence, impact_if_wrong=impact))
 
     if job.approved_by == "silence":
         assume(f"The plan of job {job.number} was approved by timeout; it was not reviewed.", 0.7, "medium")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from midwatch.morning.roles import Morning
+from midwatch.morning.context import Morning
 from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.budget.egress import setup_clients
 from midwatch.rules.morning.merge_queue import Branch, Clash, choose, ranked
@@ -144,7 +144,7 @@ class Trials:
             raise UsedUp
         self.runs += 1
         asked, commit = self.asked, self.commit(order)
-        sandbox = self.morning.settings().sandbox
+        sandbox = self.morning.books.settings().sandbox
         allowed = setup_clients(sandbox.setup_domains, sandbox.registries)
         key = await self.morning.proofs.setup_key(asked.project.id, commit, asked.project.setup, allowed)
         self.other_setup = self.other_setup or key is None
@@ -153,7 +153,7 @@ class Trials:
             base=asked.base,
             head=commit,
             checks=asked.checks,
-            reruns=self.morning.settings().execution.max_check_reruns,
+            reruns=self.morning.books.settings().execution.max_check_reruns,
             wall=timedelta(seconds=left),
             paths=asked.paths,
             setup_key=key or asked.setup_key,

@@ -5,7 +5,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.morning import AssumptionSettled, ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.morning import build_stack
-from midwatch.morning.roles import Morning
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Records
 from midwatch.rules.morning import scores
 from midwatch.rules.morning.verdicts import TAKEN, verdict_on
@@ -30,34 +30,34 @@ async def last_report(records: Records, night: str = "") -> tuple[SessionRow, Re
     return await records.get(SessionRow, reports[-1].session), reports[-1]
 
 
-async def submit(morning: Morning, review: Review, *, by: str, night: str = "") -> SessionRow:
+async def submit(books: Books, review: Review, *, by: str, night: str = "") -> SessionRow:
     """Store the verdicts, score each run after review, and end the session. A second review replaces the first."""
-    session, report = await last_report(morning.records, night)
+    session, report = await last_report(books.records, night)
     if session.state not in {SessionState.DEBRIEF, SessionState.ENDED}:
         raise Refused(f"{session.called} is not over yet.", hint="Stop it first: midwatch stop")
     known = {one.id for one in report.recommendations}
     for given in review.outcomes:
         if given.recommendation not in known:
             raise Misuse(f"The brief has no recommendation {given.recommendation}.", hint="List them: midwatch morning")
-    runs = await morning.records.find(RunRow, session=session.id)
-    past = await morning.records.find(OutcomeRow, session=session.id)
+    runs = await books.records.find(RunRow, session=session.id)
+    past = await books.records.find(OutcomeRow, session=session.id)
     said = {row.id: ReviewOutcome(row.outcome) for row in past} | {
         one.recommendation: one.outcome for one in review.outcomes
     }
     of_run = {one.id: one.run for one in report.recommendations}
     events: list[Event] = [
         ReviewSubmitted(session=session.id, by=by, review=review),
-        *await _settled(morning.records, session.id, review, runs, by),
+        *await _settled(books.records, session.id, review, runs, by),
     ]
     for run in runs:
         mine = [outcome for name, outcome in said.items() if of_run.get(name) == run.id]
         score = four_digits(scores.post(review.usefulness, mine, review.flags))
         events.append(RunScored(run=run.id, phase="post", parts=ScoreParts(), score=score))
-    events += await _stacks(morning, session, report, said)
+    events += await _stacks(books, session, report, said)
     if session.state is SessionState.DEBRIEF:
         events.append(SessionEnded(session=session.id, reason="reviewed"))
-    await morning.journal.record(*events, actor=by)
-    return await morning.records.get(SessionRow, session.id)
+    await books.journal.record(*events, actor=by)
+    return await books.records.get(SessionRow, session.id)
 
 
 async def _settled(
@@ -83,12 +83,12 @@ async def _settled(
 
 
 async def _stacks(
-    morning: Morning, session: SessionRow, report: ReportRow, said: dict[str, ReviewOutcome]
+    books: Books, session: SessionRow, report: ReportRow, said: dict[str, ReviewOutcome]
 ) -> tuple[Event, ...]:
     """A stack holds accepted work only: one with anything else in it is made again without it."""
-    runs = tuple(run.id for run in await morning.records.find(RunRow, session=session.id))
-    pulls = await morning.records.find(PullRequestRow, run=runs)
+    runs = tuple(run.id for run in await books.records.find(RunRow, session=session.id))
+    pulls = await books.records.find(PullRequestRow, run=runs)
     taken = {pull.id for pull in pulls if verdict_on(pull.job, report.recommendations, said) in TAKEN}
     if not taken:
         return ()
-    return await build_stack.begin_after_review(morning, session, frozenset(pull.id for pull in pulls) - taken)
+    return await build_stack.begin_after_review(books, session, frozenset(pull.id for pull in pulls) - taken)

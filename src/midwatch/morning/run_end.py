@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import RunFinished
 from midwatch.journal.events.session import SessionDebriefing
-from midwatch.morning.roles import Morning
+from midwatch.ports.journal import Records
 from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
@@ -13,17 +13,17 @@ from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
 STATUS = {JobState.DONE: "completed", JobState.STOPPED: "stopped", JobState.DECLINED: "stopped"}
 
 
-async def finish(morning: Morning, run_id: str) -> list[Event]:
+async def finish(records: Records, run_id: str) -> list[Event]:
     """Return the events that end a run, once all of its jobs are over; a command ends with its run."""
-    run = await morning.records.get(RunRow, run_id)
-    session = await morning.records.get(SessionRow, run.session)
-    jobs = await morning.records.find(JobRow, run=run.id)
+    run = await records.get(RunRow, run_id)
+    session = await records.get(SessionRow, run.session)
+    jobs = await records.find(JobRow, run=run.id)
     begun = {job.work_item for job in jobs}
     missing = [part for part in run.contract.parts if part.work_item not in begun]
     going = any(not job.state.over for job in jobs)
     if run.status != "running" or going or (missing and session.state is SessionState.AUTONOMOUS):
         return []
-    names = {row.id: row.name for row in await morning.records.find(ProjectRow)}
+    names = {row.id: row.name for row in await records.find(ProjectRow)}
     result = [jobs[0].why] if len(jobs) == 1 and not missing else [f"{names[job.project]}: {job.why}" for job in jobs]
     result += [f"{names[part.project_id]}: not started" for part in missing]
     status = status_of([job.state for job in jobs], missing=len(missing))

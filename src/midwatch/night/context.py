@@ -1,20 +1,17 @@
-"""What the night needs from outside, as ports; compose chooses the implementations."""
+"""What the night works with, in five parts of ports; compose chooses the implementations."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from midwatch.ports.agent import Agent
+from midwatch.ports.books import Books
 from midwatch.ports.brain import Brain
 from midwatch.ports.channel import NoticeLog, Outlet
-from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.door import Door
 from midwatch.ports.forge import Forges
-from midwatch.ports.journal import Blobs, Journal, Records
-from midwatch.ports.machine import Machine
 from midwatch.ports.network import Networks
 from midwatch.ports.workspace import Mirrors, Proofs, Quarantine, Rooms, Upkeep
-from midwatch.settings import Settings
 from midwatch.terms.agents import ModelAccess
 
 
@@ -43,29 +40,43 @@ class WakeUps:
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
-    """Everything the night works with."""
+class Roster:
+    """Who can be given work."""
 
-    journal: Journal
-    records: Records
-    blobs: Blobs
-    clock: Clock
-    ids: Ids
-    settings: Callable[[], Settings]
-    brain: Brain
-    agents: dict[str, Agent]
+    agents: Mapping[str, Agent]
+    models: Mapping[str, ModelAccess]
+    """The model of each model-driven agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where jobs work on this machine, and what stops them."""
+
     mirrors: Mirrors
     rooms: Rooms
+    networks: Networks
     quarantine: Quarantine
     proofs: Proofs
     upkeep: Upkeep
+    wake_ups: WakeUps = field(default_factory=WakeUps)
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Where work and messages go, and the door that work passes."""
+
+    door: Door
     forges: Forges
     channel: NoticeLog
     outlet: Outlet
-    machine: Machine
-    door: Door
-    networks: Networks
-    models: Mapping[str, ModelAccess]
-    """The model of each model-driven agent."""
-    worker: str
-    wake_ups: WakeUps = field(default_factory=WakeUps)
+
+
+@dataclass(frozen=True, slots=True)
+class Night:
+    """Everything the night works with; only what hands out all kinds of work takes it whole."""
+
+    books: Books
+    brain: Brain
+    roster: Roster
+    workspace: Workspace
+    outside: Outside

@@ -20,6 +20,7 @@ from midwatch.night.jobs import attempt, planning
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
 from midwatch.night.rounds import acts
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal
 from midwatch.ports.preflight import PreflightRunner
 from midwatch.terms.jobs import Stage
@@ -29,7 +30,7 @@ log = logging.getLogger("midwatch.work")
 Args = dict[str, JsonValue]
 WORK_RETRY_SECONDS = (0.2, 1.0, 5.0, 15.0)
 """Real seconds between tries after an error outside Midwatch's own code."""
-Morning = Callable[[Journal, str], Awaitable[None]]
+Morning = Callable[[Books, str], Awaitable[None]]
 
 
 class CausedJournal:
@@ -95,7 +96,8 @@ class Performer:
                 self._at_rest.set()
 
     async def _carried_out(self, name: str, args: Args, seq: int) -> None:
-        caused = replace(self._night, journal=CausedJournal(self._night.journal, seq))
+        books = self._night.books
+        caused = replace(self._night, books=replace(books, journal=CausedJournal(books.journal, seq)))
         words = {key: str(value) for key, value in args.items()}
         for pause in (*WORK_RETRY_SECONDS, None):
             try:
@@ -115,49 +117,52 @@ class Performer:
     async def _perform(self, night: Night, name: str, args: dict[str, str]) -> None:
         match name:
             case "round":
-                await flow.run_round(night, args["session"], int(args["number"]))
+                await flow.run_round(
+                    night.books, night.brain, night.workspace.rooms, args["session"], int(args["number"])
+                )
             case "stage" | "wake" | "halt" | "ask":
                 await self._job(night, name, args)
             case "settle":
-                await settlement.settle(night, args["ask"])
+                await settlement.settle(night.books, night.workspace.rooms, args["ask"])
             case "tell" | "push":
-                await outbox.carry_out(night, **args)
+                await outbox.carry_out(night.books, night.outside, **args)
             case "preflight":
-                await self._evening.look(night.journal, args["preflight"])
+                await self._evening.look(night.books, args["preflight"])
             case "sign":
-                await self._evening.sign(night.journal, args["preflight"])
+                await self._evening.sign(night.books, args["preflight"])
             case _:
                 (subject,) = args.values()
-                await self._mornings[name](night.journal, subject)
+                await self._mornings[name](night.books, subject)
                 if name == "close":
-                    await sibling_updates.retell(night, subject)
-                    await acts.restart_stopped(night, subject)
+                    await sibling_updates.retell(night.books, night.outside, subject)
+                    await acts.restart_stopped(night.books, night.workspace.rooms, subject)
 
     async def _job(self, night: Night, name: str, args: dict[str, str]) -> None:
         if name == "stage":
             await attempt.attempt_stage(night, args["job"], Stage(args["stage"]), int(args["attempt"]))
         elif name == "wake":
-            await waits.wake(night.journal, night.records, args["job"], by="found stuck by the patrol")
+            await waits.wake(night.books.journal, night.books.records, args["job"], by="found stuck by the patrol")
         elif name == "ask":
-            await planning.ask_again(night, args["job"])
+            await planning.ask_again(night.books, night.roster.agents, args["job"])
         else:
-            await attempt.halt(night, args["job"])
+            await attempt.halt(night.books, night.workspace.rooms, args["job"])
 
     async def _repair(self, name: str, args: dict[str, str], error: Exception) -> None:
         """Clean up after an error: a broken round ends, a broken stage fails its job, a broken stack is given up."""
+        books = self._night.books
         if isinstance(error, attempt.StageBroke):
-            await attempt.give_up(self._night, error)
+            await attempt.give_up(books, self._night.workspace.rooms, error)
         if name == "preflight":
-            await self._evening.give_up(self._night.journal, args["preflight"], str(error))
+            await self._evening.give_up(books, args["preflight"], str(error))
         if name == "stack":
-            await cleanup.give_up_stack(self._night.journal, self._night.records, args["stack"], str(error))
+            await cleanup.give_up_stack(books.journal, books.records, args["stack"], str(error))
         if name == "round":
-            session = await self._night.records.get(SessionRow, args["session"])
+            session = await books.records.get(SessionRow, args["session"])
             if session.round_active and session.rounds == int(args["number"]):
                 ended = RoundEnded(
                     session=session.id,
                     number=session.rounds,
-                    next_at=self._night.clock.now() + flow.interval(self._night.settings()),
+                    next_at=books.clock.now() + flow.interval(books.settings()),
                     error=str(error),
                 )
-                await self._night.journal.record(ended)
+                await books.journal.record(ended)

@@ -9,10 +9,10 @@ from midwatch.errors import Refused, Stale
 from midwatch.journal.events.morning import ReviewTimedOut
 from midwatch.journal.events.session import RoundCalled, SessionEnded
 from midwatch.night.asks import settlement
-from midwatch.night.context import Night
 from midwatch.night.jobs import time_box
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import SessionRow, TimerRow
@@ -26,8 +26,8 @@ GATHER_SECONDS = 0.02
 class TimerLoop:
     """Sleeps until the next row is due or an entry is recorded; never polls quickly."""
 
-    def __init__(self, night: Night) -> None:
-        self._night = night
+    def __init__(self, books: Books) -> None:
+        self._books = books
         self._wake_up = asyncio.Event()
 
     def wake_now(self) -> None:
@@ -47,21 +47,21 @@ class TimerLoop:
 
     async def serve_due(self) -> float:
         """Serve every row that is due; return the real seconds until the next."""
-        rows = sorted(await self._night.records.find(TimerRow), key=lambda row: row.due_at)
-        now = self._night.clock.now()
+        rows = sorted(await self._books.records.find(TimerRow), key=lambda row: row.due_at)
+        now = self._books.clock.now()
         for row in rows:
             if row.due_at <= now:
                 await self._serve(row)
         left = [row.due_at for row in rows if row.due_at > now]
         if not left:
             return LONGEST_SECONDS
-        seconds = self._night.clock.real_seconds((left[0] - now) / timedelta(seconds=1))
+        seconds = self._books.clock.real_seconds((left[0] - now) / timedelta(seconds=1))
         return min(LONGEST_SECONDS, max(0.01, seconds))
 
     async def _serve(self, row: TimerRow) -> None:
         """Record the consequence; its projector removes the row. Of two workers at once, the second gets Stale."""
         with contextlib.suppress(Stale, Refused):
-            await SERVED[row.kind](self._night, row)
+            await SERVED[row.kind](self._books, row)
 
 
 async def call_round(journal: Journal, records: Records, session_id: str, why: str) -> None:
@@ -78,16 +78,16 @@ async def _review_over(journal: Journal, records: Records, session_id: str) -> N
     await journal.record(*events, key=f"review:{session_id}:over")
 
 
-SERVED: dict[str, Callable[[Night, TimerRow], Awaitable[None]]] = {
-    "round": lambda night, row: call_round(night.journal, night.records, row.subject, "timer"),
-    "ask": lambda night, row: settlement.expire(night.journal, night.records, row.subject, row.due_at),
-    "session_limit": lambda night, row: settlement.debrief(night, row.subject, "the night's time is used up"),
-    "job": lambda night, row: waits.wake(night.journal, night.records, row.subject, by="its time is due"),
-    "box": lambda night, row: time_box.box_due(night, row.subject, row.due_at),
-    "channel": lambda night, row: outbox.dispatch(night, row.subject),
-    "stack": lambda night, row: cleanup.give_up_stack(
-        night.journal, night.records, row.subject, "It took longer than stack.max_minutes."
+SERVED: dict[str, Callable[[Books, TimerRow], Awaitable[None]]] = {
+    "round": lambda books, row: call_round(books.journal, books.records, row.subject, "timer"),
+    "ask": lambda books, row: settlement.expire(books.journal, books.records, row.subject, row.due_at),
+    "session_limit": lambda books, row: settlement.debrief(books, row.subject, "the night's time is used up"),
+    "job": lambda books, row: waits.wake(books.journal, books.records, row.subject, by="its time is due"),
+    "box": lambda books, row: time_box.box_due(books, row.subject, row.due_at),
+    "channel": lambda books, row: outbox.dispatch(books, row.subject),
+    "stack": lambda books, row: cleanup.give_up_stack(
+        books.journal, books.records, row.subject, "It took longer than stack.max_minutes."
     ),
-    "review": lambda night, row: _review_over(night.journal, night.records, row.subject),
+    "review": lambda books, row: _review_over(books.journal, books.records, row.subject),
 }
 """What happens when each kind of wait is due."""

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Protocol
 
-from midwatch.ports.journal import Journal
+from midwatch.ports.books import Books
 from midwatch.rules.checks.setups import SetupChoice
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, RepositoryFacts
@@ -57,14 +57,14 @@ class Contacts(Protocol):
 class PreflightRunner(Protocol):
     """Runs preflights as queued work."""
 
-    async def look(self, journal: Journal, preflight: str) -> None:
+    async def look(self, books: Books, preflight: str) -> None:
         """Run a preflight, or resume it."""
         ...
 
-    async def sign(self, journal: Journal, preflight: str) -> None:
+    async def sign(self, books: Books, preflight: str) -> None:
         """Give the signature that waited for this preflight, or drop it and say why."""
         ...
 
-    async def give_up(self, journal: Journal, preflight: str, error: str) -> None:
+    async def give_up(self, books: Books, preflight: str, error: str) -> None:
         """End a preflight that cannot continue."""
         ...

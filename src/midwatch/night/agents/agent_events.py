@@ -1,8 +1,7 @@
 """Records what an agent does while it runs; the log has everything, the journal what matters later."""
 
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
-from midwatch.night.context import Night
-from midwatch.ports.journal import Journal
+from midwatch.ports.journal import Blobs, Journal
 from midwatch.terms.agents import AgentEvent, Errand, LimitMet, Prompted, RunBegan, RunEnded, TurnEnded
 from midwatch.terms.records import JobRow
 from midwatch.views.pages.job_story import turns_in
@@ -13,10 +12,11 @@ NOTHING_SAID = Prompted(errand=Errand.EXECUTE, text="", template="", version="")
 class Teller:
     """Receives the events of one attempt. After a restart they all come again, so each is recorded under a key."""
 
-    def __init__(self, night: Night, job: JobRow, provider: str, attempt: int) -> None:
+    def __init__(self, journal: Journal, blobs: Blobs, job: JobRow, provider: str, attempt: int) -> None:
         """`attempt` is the attempt that made the room; it is the same after a restart, when all events come again."""
         self._attempt = attempt
-        self._night = night
+        self._journal = journal
+        self._blobs = blobs
         self._job = job
         self._provider = provider
         self._prompted = NOTHING_SAID
@@ -54,7 +54,7 @@ class Teller:
                 pass  # it is in the log
 
     async def _began(self, event: RunBegan) -> None:
-        blob = await self._night.blobs.keep(self._prompted.text.encode(errors="replace"))
+        blob = await self._blobs.keep(self._prompted.text.encode(errors="replace"))
         began = AgentBegan(
             job=self._job.id,
             epoch=self._job.epoch,
@@ -71,8 +71,8 @@ class Teller:
 
     async def _once(self, event: AgentBegan | AgentLimited | AgentEnded, what: str) -> None:
         key = _key(self._job.id, self._attempt, what)
-        if await self._night.journal.known(key) is None:  # a provider may report the same again in other words
-            await self._night.journal.record(event, key=key)
+        if await self._journal.known(key) is None:  # a provider may report the same again in other words
+            await self._journal.record(event, key=key)
 
 
 async def turns_of(journal: Journal, job: JobRow) -> int | None:

@@ -9,10 +9,11 @@ from midwatch.night.agents.agent_events import Teller
 from midwatch.night.agents.final_output import last_head
 from midwatch.night.agents.prompt_context import task_facts
 from midwatch.night.agents.tool_decisions import Decider
-from midwatch.night.context import Night
+from midwatch.night.context import Roster, Workspace
 from midwatch.night.jobs.job_limits import contract_of, files_allowed, scope_of
 from midwatch.night.jobs.resume import followed
 from midwatch.ports.agent import Agent, Task
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
 from midwatch.ports.network import NetworkReach, Networks, RoomNetwork
@@ -28,20 +29,20 @@ MIB = 1024**2
 LEAST_TIME = timedelta(seconds=30)
 
 
-async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
+async def assign(books: Books, roster: Roster, workspace: Workspace, job: JobRow, commit: str) -> tuple[Agent, Task]:
     """Find the agent and give it a room at a commit; while planning it may only read."""
-    agent = night.agents.get(job.agent)
+    agent = roster.agents.get(job.agent)
     if agent is None:
-        known = ", ".join(sorted(night.agents))
+        known = ", ".join(sorted(roster.agents))
         raise Misuse(f"There is no agent {job.agent!r} here.", hint=f"Agents: {known}.")
-    contract = await contract_of(night.records, job)
+    contract = await contract_of(books.records, job)
     scope_of(contract)  # refuses where nothing may be written
-    also = await files_allowed(night.journal, night.records, job) if contract.paths else ()
+    also = await files_allowed(books.journal, books.records, job) if contract.paths else ()
     shown = contract.model_copy(update={"paths": (*contract.paths, *also)})
-    settings = night.settings()
+    settings = books.settings()
     purpose = f"{job.stage.value}.{job.attempt}.{job.plan_version}.{job.repairs}.{job.waits}"
-    reach = _reach(night.settings(), night.models, job, contract, purpose)
-    if reach.model is not None and (why := no_way_to_model(job.agent, night.rooms.isolation)):
+    reach = _reach(books.settings(), roster.models, job, contract, purpose)
+    if reach.model is not None and (why := no_way_to_model(job.agent, workspace.rooms.isolation)):
         raise Withheld(why, hint="Install bubblewrap (midwatch doctor says how), or order another agent.")
     request = RoomRequest(
         place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),
@@ -51,20 +52,20 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         sparse_from=settings.sandbox.sparse_min_files,
         reads_only=job.stage is Stage.PLAN,
         setup_key=job.setup_key,
-        takes_over=await _taken_over(night.records, night.rooms, job),
-        wall=_time_left(night.clock, job, contract),
+        takes_over=await _taken_over(books.records, workspace.rooms, job),
+        wall=_time_left(books.clock, job, contract),
         idle=timedelta(minutes=settings.execution.idle_minutes),
-        grace=grace(night.settings()),
-        night_left=await _night_left(night.clock, night.records, job),
-        network=await night.networks.for_room(reach),
-        stop=night.wake_ups.of(job.id),
+        grace=grace(books.settings()),
+        night_left=await _night_left(books.clock, books.records, job),
+        network=await workspace.networks.for_room(reach),
+        stop=workspace.wake_ups.of(job.id),
         room_bytes=settings.sandbox.room_mib * MIB,
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
     )
     try:
         async with asyncio.TaskGroup() as group:  # the facts are read while git makes the clone
-            entering = group.create_task(night.rooms.enter(request))
-            gathering = group.create_task(task_facts(night, job, shown, commit))
+            entering = group.create_task(workspace.rooms.enter(request))
+            gathering = group.create_task(task_facts(books, workspace, job, shown, commit))
     except ExceptionGroup as several:
         raise several.exceptions[0] from None
     room, facts = entering.result(), gathering.result()
@@ -73,12 +74,12 @@ async def assign(night: Night, job: JobRow, commit: str) -> tuple[Agent, Task]:
         title=job.title,
         facts=facts,
         room=room,
-        decide=Decider(night, job, contract, facts.errand, room),
-        tell=Teller(night, job, reach.model.provider if reach.model else "", room.epoch),
-        access=_access(night.networks, reach),
+        decide=Decider(books, workspace, job, contract, facts.errand, room),
+        tell=Teller(books.journal, books.blobs, job, reach.model.provider if reach.model else "", room.epoch),
+        access=_access(workspace.networks, reach),
         conversation=job.conversation if job.stage is not Stage.PLAN else "",
         idle=request.idle,
-        met=lambda: night.networks.met(job.id),
+        met=lambda: workspace.networks.met(job.id),
     )
 
 

@@ -17,11 +17,12 @@ from midwatch.journal.events.signals import SignalAnswered, SignalPassed, Signal
 from midwatch.night.agents.assignment import assign
 from midwatch.night.asks import agent_questions
 from midwatch.night.asks.held_calls import SLACK, first_of
-from midwatch.night.context import Night
+from midwatch.night.context import Roster, Workspace
 from midwatch.night.jobs.milestones import Stones
 from midwatch.night.jobs.time_box_warning import TimeLeft
 from midwatch.night.notify.notice import cut, job_notice
 from midwatch.ports.agent import Agent, Task
+from midwatch.ports.books import Books
 from midwatch.ports.room import Room
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import classify
@@ -41,12 +42,13 @@ OWED = (SignalState.OPEN, SignalState.ANSWERED)
 class Listener:
     """Listens to one attempt."""
 
-    def __init__(self, night: Night, job: JobRow, room: Room, base: str) -> None:
-        self._night = night
+    def __init__(self, books: Books, workspace: Workspace, job: JobRow, room: Room, base: str) -> None:
+        self._books = books
+        self._workspace = workspace
         self._job = job
         self._room = room
-        self._stones = Stones(night, job, room.epoch, base)
-        self.time = TimeLeft(night, job, room)
+        self._stones = Stones(books, workspace.rooms, job, room.epoch, base)
+        self.time = TimeLeft(books, workspace.wake_ups, job, room)
         self._turn = asyncio.Lock()
         self._group: asyncio.TaskGroup
         self._following: asyncio.Task[None]
@@ -56,7 +58,7 @@ class Listener:
     async def owed_from_before(self) -> tuple[Event, ...]:
         """Return a wait if a question from an earlier attempt is still open, before the agent starts in a new room."""
         rows = [one for one in await self._rows(SignalState.OPEN) if one.room != self._room.epoch]
-        return (agent_questions.waits(self._night.clock, self._job, rows[0].text, answered=False),) if rows else ()
+        return (agent_questions.waits(self._books.clock, self._job, rows[0].text, answered=False),) if rows else ()
 
     async def owed_at_its_end(self) -> tuple[Event, ...]:
         """Return a wait if the agent ended before it read the answer to its question; the job then resumes with it."""
@@ -68,7 +70,7 @@ class Listener:
         if not left or await self._stops():
             return ()
         answered = all(one.state is SignalState.ANSWERED for one in left)
-        return (agent_questions.waits(self._night.clock, self._job, left[0].text, answered=answered),)
+        return (agent_questions.waits(self._books.clock, self._job, left[0].text, answered=answered),)
 
     async def hear(self, turn: int) -> str:
         """Wait for the answers to the agent's questions and return them; the same turn gets the same after a restart.
@@ -76,7 +78,7 @@ class Listener:
         It gives no warning about time: an agent that is done gets no further turn for that.
         """
         key = f"passed:{self._job.id}:{self._room.epoch}:{turn}"
-        known = await self._night.journal.known(key)
+        known = await self._books.journal.known(key)
         if known is not None and isinstance(known.event, SignalPassed):
             return known.event.text
         await self.look(at_once=True)
@@ -135,9 +137,9 @@ class Listener:
     async def _take(self, claimed: Claimed) -> None:
         name = f"{self._job.id}.{claimed.number}"
         key = f"signal:{name}"
-        if await self._night.journal.known(key) is None:
-            await self._night.journal.record(*await self._events(claimed, name), key=key)
-        row = await self._night.records.get(SignalRow, name)
+        if await self._books.journal.known(key) is None:
+            await self._books.journal.record(*await self._events(claimed, name), key=key)
+        row = await self._books.records.get(SignalRow, name)
         if row.state is SignalState.ANSWERED:
             await self._lay(row)
         await asyncio.to_thread(self._room.letters.archive, claimed.number)
@@ -159,7 +161,7 @@ class Listener:
             return self._refused(refused)
         said = read.model_copy(update={"text": harmless(read.text), "detail": harmless(read.detail)})
         said = said.model_copy(update={"options": tuple(map(harmless, read.options))})
-        blob = await self._night.blobs.keep(claimed.raw)
+        blob = await self._books.blobs.keep(claimed.raw)
         words = {"text": said.text, "detail": said.detail, "options": said.options, "blob": blob}
         return await self._followed(seen.model_copy(update=words), said)
 
@@ -176,7 +178,7 @@ class Listener:
             case SignalKind.ERROR:
                 cause = classify(f"{said.text}\n{said.detail}").value
                 text = f"Job {self._job.number} ({self._job.title}) reports a problem: {said.text}"
-                result = (self._notice(await self._trouble(), text),) if self._night.settings().notices.on_error else ()
+                result = (self._notice(await self._trouble(), text),) if self._books.settings().notices.on_error else ()
                 return seen.model_copy(update={"cause": cause}), *result
             case SignalKind.COMPLETED:
                 return (seen,)
@@ -185,16 +187,16 @@ class Listener:
 
     async def _trouble(self) -> NoticeKind:
         """Only a job's first errors may use the day's message budget: an agent can report any number of them."""
-        before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.ERROR)
+        before = await self._books.records.find(SignalRow, job=self._job.id, says=SignalKind.ERROR)
         result = [one for one in before if not one.refused]
         return NoticeKind.ERROR if len(result) < MOST_ERRORS_REPORTED else NoticeKind.ROUTINE
 
     async def _asked(self, seen: SignalSeen, said: Signal) -> tuple[Event, ...]:
-        before = await self._night.records.find(SignalRow, job=self._job.id, says=SignalKind.NEEDS_INPUT)
+        before = await self._books.records.find(SignalRow, job=self._job.id, says=SignalKind.NEEDS_INPUT)
         if len(before) >= MOST_QUESTIONS:
             answer = f"You have asked {MOST_QUESTIONS} times. {agent_questions.NO_ANSWER}"
             return seen, SignalAnswered(signal=seen.signal, job=seen.job, answer=answer, by="midwatch")
-        ask, events = await agent_questions.ask_or_answer(self._night, self._job, seen.signal, said)
+        ask, events = await agent_questions.ask_or_answer(self._books, self._job, seen.signal, said)
         return seen.model_copy(update={"ask": ask}), *events
 
     async def _wait(self, row: SignalRow) -> None:
@@ -206,10 +208,9 @@ class Listener:
 
     async def _answered(self, row: SignalRow) -> None:
         """Wait for a person or for the deadline, with the idle limit suspended; then write the answer for the agent."""
-        night = self._night
-        ask = await night.records.get(AskRow, row.ask)
-        left = 0.0 if ask.due_at is None else (ask.due_at - night.clock.now()).total_seconds()
-        span = timedelta(seconds=night.clock.real_seconds(max(0.0, left))) + SLACK
+        ask = await self._books.records.get(AskRow, row.ask)
+        left = 0.0 if ask.due_at is None else (ask.due_at - self._books.clock.now()).total_seconds()
+        span = timedelta(seconds=self._books.clock.real_seconds(max(0.0, left))) + SLACK
         over = asyncio.Event()
         # A wait that is cut off here resumes after a restart; until then the agent's idle limit stays suspended.
         async with asyncio.TaskGroup() as group:
@@ -218,7 +219,7 @@ class Listener:
             over.set()
             if not self._room.begun.is_set():
                 holding.cancel()
-        await self._lay(await night.records.get(SignalRow, row.id))
+        await self._lay(await self._books.records.get(SignalRow, row.id))
 
     async def _hold(self, span: timedelta, over: asyncio.Event) -> None:
         await self._room.begun.wait()
@@ -226,15 +227,15 @@ class Listener:
             await over.wait()
 
     async def _settled(self, name: str) -> None:
-        wake_up, stop = self._night.wake_ups.of(name), self._night.wake_ups.of(self._job.id)
+        wake_up, stop = self._workspace.wake_ups.of(name), self._workspace.wake_ups.of(self._job.id)
         try:
             while not stop.is_set():
-                ask = await self._night.records.get(AskRow, name)
+                ask = await self._books.records.get(AskRow, name)
                 if ask.state is not AskState.OPEN:
-                    return await agent_questions.settled(self._night.journal, self._night.records, ask)
+                    return await agent_questions.settled(self._books.journal, self._books.records, ask)
                 await first_of(wake_up, stop)
         finally:
-            self._night.wake_ups.put_away(name, wake_up)
+            self._workspace.wake_ups.put_away(name, wake_up)
 
     async def _lay(self, row: SignalRow) -> None:
         if row.state is SignalState.ANSWERED:
@@ -242,7 +243,7 @@ class Listener:
             await asyncio.to_thread(self._room.letters.answer, row.number, content)
 
     async def _stops(self) -> bool:
-        now = await self._night.records.get(JobRow, self._job.id)
+        now = await self._books.records.get(JobRow, self._job.id)
         return now.state is JobState.STOPPING or now.state.over
 
     async def _unread(self, row: SignalRow) -> bool:
@@ -261,14 +262,14 @@ class Listener:
                     "text": text,
                 }
             )
-            await self._night.journal.record(event, key=key or f"passed:{names[0]}")
+            await self._books.journal.record(event, key=key or f"passed:{names[0]}")
 
     async def _rows(self, *states: SignalState) -> tuple[SignalRow, ...]:
-        found = await self._night.records.find(SignalRow, job=self._job.id, state=states)
+        found = await self._books.records.find(SignalRow, job=self._job.id, state=states)
         return tuple(sorted(found, key=lambda one: one.number))
 
     def _notice(self, kind: NoticeKind, text: str) -> NoticeRaised:
-        return job_notice(self._night.ids, self._job, tier_of(kind), cut(text))
+        return job_notice(self._books.ids, self._job, tier_of(kind), cut(text))
 
 
 def answer_text(row: SignalRow) -> str:
@@ -291,8 +292,10 @@ async def listening(listener: Listener) -> AsyncIterator[Listener]:
 
 
 @asynccontextmanager
-async def at_work(night: Night, job: JobRow, commit: str) -> AsyncIterator[tuple[Agent, Task, Listener]]:
+async def at_work(
+    books: Books, roster: Roster, workspace: Workspace, job: JobRow, commit: str
+) -> AsyncIterator[tuple[Agent, Task, Listener]]:
     """Give an agent its task and listen to it until the block ends."""
-    agent, assignment = await assign(night, job, commit)
-    async with listening(Listener(night, job, assignment.room, commit)) as listener:
+    agent, assignment = await assign(books, roster, workspace, job, commit)
+    async with listening(Listener(books, workspace, job, assignment.room, commit)) as listener:
         yield agent, replace(assignment, hear=listener.hear, note=listener.time.note), listener

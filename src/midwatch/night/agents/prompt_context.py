@@ -1,10 +1,11 @@
 """Gathers the facts for an agent's prompt: orders, project, last signals, priorities, last commits."""
 
 from midwatch.night.agents.proposed_before import proposed_before
-from midwatch.night.context import Night
+from midwatch.night.context import Workspace
 from midwatch.night.delivery.siblings import heard, siblings
 from midwatch.night.jobs.job_limits import lists_of, proof_request, scope_of
 from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Blobs, Records
 from midwatch.ports.workspace import Proofs
 from midwatch.rules.budget.time_boxes import boxed
@@ -37,13 +38,13 @@ ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR:
 OPEN = (WorkStatus.BACKLOG, WorkStatus.BLOCKED)
 
 
-async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: str) -> TaskFacts:
+async def task_facts(books: Books, workspace: Workspace, job: JobRow, contract: RunContract, commit: str) -> TaskFacts:
     """Gather the facts; unknown ones stay empty and are left out of the prompt."""
-    session = await night.records.get(SessionRow, job.session)
-    project = await night.records.get(ProjectRow, job.project)
-    messages = await night.records.find(MessageRow, session=job.session)
-    plans, scope, execution = job.stage is Stage.PLAN, scope_of(contract), night.settings().execution
-    lists = lists_of(night.settings(), project, contract)
+    session = await books.records.get(SessionRow, job.session)
+    project = await books.records.get(ProjectRow, job.project)
+    messages = await books.records.find(MessageRow, session=job.session)
+    plans, scope, execution = job.stage is Stage.PLAN, scope_of(contract), books.settings().execution
+    lists = lists_of(books.settings(), project, contract)
     return TaskFacts(
         errand=ERRANDS[job.stage],
         objective=contract.objective,
@@ -54,25 +55,25 @@ async def task_facts(night: Night, job: JobRow, contract: RunContract, commit: s
         paths=contract.paths,
         do_not_touch=contract.constraints.do_not_touch,
         tools=lists.told(walled=job.isolation is Isolation.BUBBLEWRAP),
-        checks=await _checks(night.proofs, job, contract),
+        checks=await _checks(workspace.proofs, job, contract),
         limits=TaskLimits(
             scope.max_files_changed or 0, scope.max_diff_lines or 0, contract.constraints.max_runtime_minutes
         ),
         project=TaskProject(
             project.name, project.purpose, project.branch, commit, "" if project.setup == NONE else project.setup
         ),
-        answers=() if plans else await _answers(night.records, job),
-        signals=await _signals(night.records, job),
-        priorities=await _priorities(night.records, job),
-        together=tuple(heard(one) for one in await siblings(night.records, job)),
-        commits=await night.mirrors.last_subjects(job.project, commit, COMMITS),
+        answers=() if plans else await _answers(books.records, job),
+        signals=await _signals(books.records, job),
+        priorities=await _priorities(books.records, job),
+        together=tuple(heard(one) for one in await siblings(books.records, job)),
+        commits=await workspace.mirrors.last_subjects(job.project, commit, COMMITS),
         former_plan=job.plan if plans and job.plan_wish else None,
         wish=job.plan_wish if plans else "",
-        rejected=await _rejected(night.records, job) if plans else (),
-        own=await _own(night.records, job),
-        interrupted=await _interrupted(night.records, job),
-        former=await _former(night.records, night.blobs, job),
-        proposed=await proposed_before(night.records, job),
+        rejected=await _rejected(books.records, job) if plans else (),
+        own=await _own(books.records, job),
+        interrupted=await _interrupted(books.records, job),
+        former=await _former(books.records, books.blobs, job),
+        proposed=await proposed_before(books.records, job),
         pieces=execution.commit_strategy == "incremental",
     )
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.journal.events.jobs import JobClaimed, PathAllowed
 from midwatch.night.asks.held_calls import Asking, HeldAnswer
-from midwatch.night.context import Night
+from midwatch.night.context import Workspace
 from midwatch.night.jobs.job_limits import (
     files_allowed,
     lists_of,
@@ -17,6 +17,7 @@ from midwatch.night.jobs.job_limits import (
     taint_of,
     tainted,
 )
+from midwatch.ports.books import Books
 from midwatch.ports.room import Room
 from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.tools.always_allowed import always_for
@@ -43,15 +44,18 @@ class Decider:
     An agent that read untrusted text stays tainted for the whole job, because its conversation continues.
     """
 
-    def __init__(self, night: Night, job: JobRow, contract: RunContract, errand: Errand, room: Room) -> None:
-        self._night = night
+    def __init__(
+        self, books: Books, workspace: Workspace, job: JobRow, contract: RunContract, errand: Errand, room: Room
+    ) -> None:
+        self._books = books
+        self._workspace = workspace
         self._job = job
         self._contract = contract
         self._errand = errand
         self._root = str(room.inside)
         self._signals = str(room.signals_inside)
         self._epoch = room.epoch
-        self._asking = Asking(night, job, room)
+        self._asking = Asking(books, workspace.wake_ups, job, room)
         self._number = 0
         self._own: tuple[str, ...] | None = None
         self._isolation: Isolation | None = None
@@ -81,12 +85,12 @@ class Decider:
         """Keep the yes, so that quarantine and delivery honour it."""
         for path in files:
             allowed = PathAllowed(job=self._job.id, path=path, by=said.by, ask=said.ask)
-            await self._night.journal.record(allowed, actor=said.by, key=f"path:{said.ask}:{path}")
+            await self._books.journal.record(allowed, actor=said.by, key=f"path:{said.ask}:{path}")
 
     async def _facts(self) -> ToolFacts:
-        session = await self._night.records.get(SessionRow, self._job.session)
-        project = await self._night.records.get(ProjectRow, self._job.project)
-        constraints, settings = self._contract.constraints, self._night.settings()
+        session = await self._books.records.get(SessionRow, self._job.session)
+        project = await self._books.records.get(ProjectRow, self._job.project)
+        constraints, settings = self._contract.constraints, self._books.settings()
         domains = tuple(name for one in constraints.tool_policy.scopes.values() for name in one.allowed_domains)
         lists = lists_of(settings, project, self._contract)
         return ToolFacts(
@@ -95,7 +99,7 @@ class Decider:
             allowed_paths=ordered_paths(session.orders, project, scope_of(self._contract)),
             root=self._root,
             work_paths=self._contract.paths,
-            opened=await files_allowed(self._night.journal, self._night.records, self._job),
+            opened=await files_allowed(self._books.journal, self._books.records, self._job),
             do_not_touch=constraints.do_not_touch,
             allowed_tools=lists.without_walls,
             narrowing=lists.written,
@@ -103,13 +107,13 @@ class Decider:
             isolation=await self._walls(),
             allowed_domains=(*settings.sandbox.domains, *domains),
             scratch=("/tmp", self._signals),  # noqa: S108 - inside, it is the job's own
-            tainted=await tainted(self._night.journal, self._night.records, self._job),
+            tainted=await tainted(self._books.journal, self._books.records, self._job),
         )
 
     async def _own_commands(self, project: ProjectRow) -> tuple[str, ...]:
         """The job's checks, those found in its base included, and the project's setup."""
         if self._own is None:
-            self._own = await self._night.proofs.commands(proof_request(self._job, self._contract))
+            self._own = await self._workspace.proofs.commands(proof_request(self._job, self._contract))
         return (*self._own, project.setup) if project.setup not in {"", NONE} else self._own
 
     async def _walls(self) -> Isolation:
@@ -121,7 +125,7 @@ class Decider:
 
     async def _walls_then(self) -> Isolation:
         after, page = 0, 1000
-        while entries := await self._night.journal.entries(after=after, limit=page, kinds=("job.claimed",)):
+        while entries := await self._books.journal.entries(after=after, limit=page, kinds=("job.claimed",)):
             for entry in entries:
                 claim = entry.event
                 if isinstance(claim, JobClaimed) and (claim.job, claim.epoch) == (self._job.id, self._epoch):
@@ -146,5 +150,5 @@ class Decider:
         )
         # The first call that taints is recorded under a key, so that later calls can find it.
         taint = taint_of(self._job.id)
-        first = event.taints and await self._night.journal.known(taint) is None
-        await self._night.journal.record(event, key=taint if first else "")
+        first = event.taints and await self._books.journal.known(taint) is None
+        await self._books.journal.record(event, key=taint if first else "")

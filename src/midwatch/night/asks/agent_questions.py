@@ -9,10 +9,10 @@ from midwatch.journal.events.jobs import JobWaits, JobWoken
 from midwatch.journal.events.session import AskOpened
 from midwatch.journal.events.signals import SignalAnswered
 from midwatch.night.asks.held_calls import withdraw
-from midwatch.night.context import Night
 from midwatch.night.notify.notice import cut, job_notice
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import look
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.gate.gate import judge
@@ -34,17 +34,17 @@ QUESTION = "question"
 NO_ANSWER = "No answer will come. Take the smaller step, and explain it in your summary."
 
 
-async def ask_or_answer(night: Night, job: JobRow, signal: str, said: Signal) -> tuple[str, tuple[Event, ...]]:
+async def ask_or_answer(books: Books, job: JobRow, signal: str, said: Signal) -> tuple[str, tuple[Event, ...]]:
     """Return what follows a question: the ask it becomes, or the answer that is already known."""
-    session = await night.records.get(SessionRow, job.session)
-    known = known_answer(said.text, said.options, session.orders.notes, await _earlier(night.records, job))
-    verdict = None if known is None else await _judged(night, job, session, known, signal)
+    session = await books.records.get(SessionRow, job.session)
+    known = known_answer(said.text, said.options, session.orders.notes, await _earlier(books.records, job))
+    verdict = None if known is None else await _judged(books, job, session, known, signal)
     if known is not None and verdict is not None and verdict.outcome.acts:
-        return "", _resolved(night.ids, job, signal, known, verdict)
-    opened = _ask(night.clock, night.ids, night.settings(), job, said, known)
+        return "", _resolved(books.ids, job, signal, known, verdict)
+    opened = _ask(books.clock, books.ids, books.settings(), job, said, known)
     text = f"Job {job.number} ({job.title}) asks: {said.text}"
     kind = NoticeKind.NEEDS_INPUT
-    return opened.ask, (opened, job_notice(night.ids, job, tier_of(kind), cut(text), subject=opened.ask))
+    return opened.ask, (opened, job_notice(books.ids, job, tier_of(kind), cut(text), subject=opened.ask))
 
 
 async def _earlier(records: Records, job: JobRow) -> tuple[Earlier, ...]:
@@ -61,7 +61,7 @@ def said_by(ask: AskRow) -> str:
     return " ".join(part for part in (ask.answer.strip(), ask.answer_text.strip()) if part)
 
 
-async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAnswer, signal: str) -> Verdict:
+async def _judged(books: Books, job: JobRow, session: SessionRow, known: KnownAnswer, signal: str) -> Verdict:
     """Ask the gate whether Midwatch may answer for the person (SPEC 9)."""
     proposal = Proposal(
         kind=ActKind.RESOLVE,
@@ -71,7 +71,7 @@ async def _judged(night: Night, job: JobRow, session: SessionRow, known: KnownAn
         message=known.answer,
         confidence=1.0,
     )
-    facts = (await look(night, session)).facts_for(proposal)
+    facts = (await look(books, session)).facts_for(proposal)
     # The last act on the project is usually the start of the job that asks, so the cooldown does not apply; and the
     # question exists, though it is recorded only together with what follows it.
     asked = {"same_project_at": None, "target_exists": True, "target_name": f"the question of job {job.number}"}

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import AskOpened, SessionPaused
-from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.books import Books
 from midwatch.rules.people.asks import GO_ON, SILENCE, STOP, deadline_at, silence_in_words
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import remedy_of
@@ -22,11 +22,11 @@ LONGEST_SAID = 160
 
 
 async def guidance(
-    night: Night, job: JobRow, jobs: Sequence[JobRow], asks: Sequence[AskRow], tier: Tier
+    books: Books, job: JobRow, jobs: Sequence[JobRow], asks: Sequence[AskRow], tier: Tier
 ) -> tuple[Event, ...]:
     """Open the ask, once per project; nothing while a retry is still allowed."""
-    session = await night.records.get(SessionRow, job.session)
-    cap = night.settings().jobs.max_retries
+    session = await books.records.get(SessionRow, job.session)
+    cap = books.settings().jobs.max_retries
     own, looked = [one for one in jobs if one.project == job.project], forgiven_at(asks, job.project, jobs)
     since = forgiven_at(asks, job.project, jobs, job.work_item)
     if session.state is not SessionState.AUTONOMOUS or job.work_item not in _ordered(session):
@@ -37,14 +37,14 @@ async def guidance(
         return ()
     kind = AskKind.GUIDANCE_ERROR if _everywhere(session, jobs, asks, cap) else AskKind.GUIDANCE_UNCERTAIN
     critical = kind is AskKind.GUIDANCE_ERROR
-    times = night.settings().asks
+    times = books.settings().asks
     minutes = times.guidance_error_minutes if critical else times.guidance_uncertain_minutes
     question = _question(job, failures_of(own, job.work_item, since))
     opened = ask_about(
-        night, job, kind, f"{question} {silence_in_words(SILENCE[kind], minutes)}", (GO_ON, STOP), minutes
+        books, job, kind, f"{question} {silence_in_words(SILENCE[kind], minutes)}", (GO_ON, STOP), minutes
     )
     loudest = min(tier, tier_of(NoticeKind.CRITICAL_GUIDANCE if critical else NoticeKind.NEEDS_INPUT))
-    notice = job_notice(night.ids, job, loudest, question, subject=opened.ask)
+    notice = job_notice(books.ids, job, loudest, question, subject=opened.ask)
     holds = critical and not session.paused
     return opened, notice, *((SessionPaused(session=session.id, why=CAPPED),) if holds else ())
 
@@ -83,7 +83,7 @@ def _question(job: JobRow, tried: Sequence[Failure]) -> str:
 
 
 def ask_about(
-    night: Night, job: JobRow, kind: AskKind, question: str, options: tuple[str, ...], minutes: float
+    books: Books, job: JobRow, kind: AskKind, question: str, options: tuple[str, ...], minutes: float
 ) -> AskOpened:
     """Open an ask about a job; its kind decides what no answer means."""
     draft = AskDraft(
@@ -99,5 +99,5 @@ def ask_about(
         subject=job.id,
         project=job.project,
     )
-    due = deadline_at(local_time(night.settings(), night.clock.now()), minutes)
-    return AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+    due = deadline_at(local_time(books.settings(), books.clock.now()), minutes)
+    return AskOpened(ask=books.ids.new("ask"), session=job.session, draft=draft, due_at=due)

@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from midwatch.errors import Refused, Stale, Unknown
 from midwatch.journal.entry import digest
 from midwatch.journal.events.session import AskOpened, AskWithdrawn
-from midwatch.night.context import Night
+from midwatch.night.context import WakeUps
 from midwatch.night.notify.notice import cut, job_notice
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.room import Room
 from midwatch.rules.people.asks import agrees, deadline_at
@@ -41,8 +42,9 @@ STOPPED = HeldAnswer(yes=False, text="The job is being stopped, so it was denied
 class Asking:
     """Asks about the calls of one attempt; after a restart it finds the open questions again."""
 
-    def __init__(self, night: Night, job: JobRow, room: Room) -> None:
-        self._night = night
+    def __init__(self, books: Books, wake_ups: WakeUps, job: JobRow, room: Room) -> None:
+        self._books = books
+        self._wake_ups = wake_ups
         self._job = job
         self._room = room
         self._held: set[str] = set()
@@ -59,23 +61,22 @@ class Asking:
 
     async def about(self, question: str, why: str, always: tuple[str, ...] = ()) -> HeldAnswer:
         """Ask, and hold the call, with the idle limit suspended; `always` is what the person may allow for good."""
-        night = self._night
-        stop = night.wake_ups.of(self._job.id)
+        stop = self._wake_ups.of(self._job.id)
         if stop.is_set():
             return STOPPED
         ask, due = await self._opened(question, why, always)
         self._held.add(ask)
-        left = night.clock.real_seconds(max(0.0, (due - night.clock.now()).total_seconds()))
-        wake_up = night.wake_ups.of(ask)
+        left = self._books.clock.real_seconds(max(0.0, (due - self._books.clock.now()).total_seconds()))
+        wake_up = self._wake_ups.of(ask)
         try:
             async with self._room.waiting(timedelta(seconds=left) + SLACK):
                 return await self._settled(ask, wake_up, stop)
         finally:
             self._held.discard(ask)
-            night.wake_ups.put_away(ask, wake_up)
+            self._wake_ups.put_away(ask, wake_up)
 
     async def _asked(self, question: str, *states: AskState) -> list[AskRow]:
-        found = await self._night.records.find(
+        found = await self._books.records.find(
             AskRow, subject=self._job.id, kind=AskKind.CONFIRM_ACT, state=tuple(states)
         )
         return [row for row in found if row.question == question]
@@ -85,9 +86,9 @@ class Asking:
         for row in await self._asked(question, AskState.OPEN):
             if row.id not in self._held and row.due_at is not None:
                 return row.id, row.due_at
-        night, settings = self._night, self._night.settings()
+        settings = self._books.settings()
         minutes = settings.asks.confirm_act_minutes
-        due = deadline_at(local_time(settings, night.clock.now()), minutes)
+        due = deadline_at(local_time(settings, self._books.clock.now()), minutes)
         draft = AskDraft(
             kind=AskKind.CONFIRM_ACT,
             question=question,
@@ -102,16 +103,16 @@ class Asking:
             project=self._job.project,
             shown_hash=digest("\n".join((question, *always))),
         )
-        opened = AskOpened(ask=night.ids.new("ask"), session=self._job.session, draft=draft, due_at=due)
+        opened = AskOpened(ask=self._books.ids.new("ask"), session=self._job.session, draft=draft, due_at=due)
         tier = tier_of(NoticeKind.PLAN_READY)
-        notice = job_notice(night.ids, self._job, tier, cut(question), subject=opened.ask)
-        await night.journal.record(opened, notice)
+        notice = job_notice(self._books.ids, self._job, tier, cut(question), subject=opened.ask)
+        await self._books.journal.record(opened, notice)
         return opened.ask, due
 
     async def _settled(self, ask: str, wake_up: asyncio.Event, stop: asyncio.Event) -> HeldAnswer:
         while True:
             try:
-                row = await self._night.records.get(AskRow, ask)
+                row = await self._books.records.get(AskRow, ask)
             except Unknown:
                 return SILENT  # without its row, the ask can never be answered
             if row.state is AskState.ANSWERED:
@@ -121,7 +122,7 @@ class Asking:
             if row.state is not AskState.OPEN:
                 return SILENT if row.state is AskState.EXPIRED else STOPPED
             if stop.is_set():
-                await withdraw(self._night.journal, row, "the job was stopped")
+                await withdraw(self._books.journal, row, "the job was stopped")
                 continue
             await first_of(wake_up, stop)
 

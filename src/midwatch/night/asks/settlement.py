@@ -9,13 +9,14 @@ from midwatch.journal.events.notices import AskPostponed
 from midwatch.journal.events.projects import ToolAlwaysAllowed
 from midwatch.journal.events.session import ActEnded, AskAnswered, AskExpired
 from midwatch.night.asks import agent_questions
-from midwatch.night.context import Night
 from midwatch.night.jobs.job_limits import tainted
 from midwatch.night.jobs.planning import opened_by
 from midwatch.night.recovery import waits
 from midwatch.night.rounds import acts
 from midwatch.night.rounds.debrief import debrief_events
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
+from midwatch.ports.workspace import Rooms
 from midwatch.rules.people.asks import NO, YES, agrees
 from midwatch.terms.asks import ALWAYS, EDIT, AskKind, AskState, Silence, always_tools
 from midwatch.terms.jobs import JobState
@@ -29,12 +30,12 @@ TRIES = 5
 ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, AskKind.SPEND})
 
 
-async def answer(night: Night, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
+async def answer(books: Books, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
     """Record a person's answer; the first one counts, and only for the question that was shown.
 
     Every surface passes the hash it `shown`; it is empty only where a program answers what it asked itself.
     """
-    ask = await night.records.get(AskRow, name)
+    ask = await books.records.get(AskRow, name)
     if shown and shown != hash_shown(ask.shown_hash, ask.question, ask.options):
         why = f"Ask {ask.number} is not the question that you were shown."
         now = f"It asks now: {clean(ask.question, 400)}"
@@ -46,14 +47,14 @@ async def answer(night: Night, name: str, said: str, *, by: str, text: str = "",
         closed
         and said.lower() not in YES | NO
         and not allows
-        and not await agent_questions.is_question(night.records, ask)
+        and not await agent_questions.is_question(books.records, ask)
     ):
         _check_edit(ask, said, text)
     answered = AskAnswered(ask=ask.id, answer=said, by=by, text=text)
     # In one transaction: the next call of the agent may come at once.
     more = (ToolAlwaysAllowed(project=ask.project, tools=allows, ask=ask.id),) if allows else ()
-    await night.journal.record(answered, *more, actor=by)
-    return await night.records.get(AskRow, ask.id)
+    await books.journal.record(answered, *more, actor=by)
+    return await books.records.get(AskRow, ask.id)
 
 
 def _always(ask: AskRow, said: str) -> str:
@@ -100,22 +101,22 @@ async def _not_by_silence(journal: Journal, records: Records, ask: AskRow) -> st
     return ""
 
 
-async def settle(night: Night, ask_id: str) -> None:
+async def settle(books: Books, rooms: Rooms, ask_id: str) -> None:
     """Carry out what the answer, or no answer, means."""
-    ask = await night.records.get(AskRow, ask_id)
+    ask = await books.records.get(AskRow, ask_id)
     agreed = agrees(ask.answer) or ask.answer == Silence.APPROVED.value
     if ask.kind is AskKind.APPROVE_PLAN:
-        await _settle_plan(night.journal, night.records, ask, agreed=agreed)
+        await _settle_plan(books.journal, books.records, ask, agreed=agreed)
     elif ask.kind is AskKind.CONFIRM_ACT and not ask.subject.startswith("job_"):  # a held call reads its own ask
-        await _settle_act(night, ask, agreed=agreed)
-    elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(night.records, ask.session):
-        await debrief(night, ask.session, "a critical error got no answer")
-    elif await agent_questions.is_question(night.records, ask):
-        await agent_questions.settled(night.journal, night.records, ask)
+        await _settle_act(books, rooms, ask, agreed=agreed)
+    elif ask.answer == Silence.STOP_AND_DEBRIEF.value and await _under_way(books.records, ask.session):
+        await debrief(books, ask.session, "a critical error got no answer")
+    elif await agent_questions.is_question(books.records, ask):
+        await agent_questions.settled(books.journal, books.records, ask)
     elif ask.kind in ABOUT_WAITING and ask.subject.startswith("job_"):
-        events = await waits.answered(night, ask, agreed=agreed)
+        events = await waits.answered(books, rooms, ask, agreed=agreed)
         if events:
-            await _once(night.journal, *events, key=f"settle:{ask.id}")
+            await _once(books.journal, *events, key=f"settle:{ask.id}")
 
 
 async def _under_way(records: Records, session: str) -> bool:
@@ -140,13 +141,13 @@ async def _settle_plan(journal: Journal, records: Records, ask: AskRow, *, agree
     await _once(journal, *events, key=f"settle:{ask.id}")
 
 
-async def _settle_act(night: Night, ask: AskRow, *, agreed: bool) -> None:
+async def _settle_act(books: Books, rooms: Rooms, ask: AskRow, *, agreed: bool) -> None:
     if agreed:
-        await acts.carry_out(night, ask.subject, confirmed=True)
+        await acts.carry_out(books, rooms, ask.subject, confirmed=True)
         return
     said = "no answer in time" if ask.state is AskState.EXPIRED else f"{ask.answered_by} said {ask.answer}"
     await _once(
-        night.journal, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}"
+        books.journal, ActEnded(act=ask.subject, end="dropped", text=f"Not done: {said}."), key=f"settle:{ask.id}"
     )
 
 
@@ -158,17 +159,17 @@ async def _once(journal: Journal, *events: Event, key: str) -> None:
             return  # it was stopped or replaced in the same moment
 
 
-async def debrief(night: Night, session_id: str, reason: str, *, actor: str = "midwatch") -> None:
+async def debrief(books: Books, session_id: str, reason: str, *, actor: str = "midwatch") -> None:
     """End the autonomous part: stop running jobs, keep their work, and send a notice."""
     for tries_left in reversed(range(TRIES)):
-        session = await night.records.get(SessionRow, session_id)
+        session = await books.records.get(SessionRow, session_id)
         if session.state is not SessionState.AUTONOMOUS:
             raise Refused(f"{session.called} is not running (it is in {session.state.value}).")
-        jobs = await night.records.find(JobRow, session=session.id)
-        asks = await night.records.find(AskRow, session=session.id, state=AskState.OPEN)
-        events = debrief_events(night.ids, session, reason, jobs=jobs, asks=asks, by=actor)
+        jobs = await books.records.find(JobRow, session=session.id)
+        asks = await books.records.find(AskRow, session=session.id, state=AskState.OPEN)
+        events = debrief_events(books.ids, session, reason, jobs=jobs, asks=asks, by=actor)
         try:
-            await night.journal.record(*events, actor=actor)
+            await books.journal.record(*events, actor=actor)
         except (Stale, Refused):
             if not tries_left:
                 raise

@@ -15,12 +15,13 @@ from midwatch.journal.events import Event
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.projects import WorkAdded
 from midwatch.night.commands.job_start import Begun, job_events, run_events
-from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import contract_for
 from midwatch.night.rounds.world import World, look
 from midwatch.ports.agent import Agent
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Records
+from midwatch.ports.workspace import Mirrors
 from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.gate.levels import HOUSEKEEPER
@@ -56,17 +57,19 @@ class Commanded(Term):
     """The person types into the agent's own program."""
 
 
-async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, ...]:
+async def command(
+    books: Books, agents: Mapping[str, Agent], mirrors: Mirrors, wanted: Commanded, *, by: str
+) -> tuple[JobRow, ...]:
     """Start at once what a person wants, or raise the reason in one sentence."""
-    projects = await _projects(night.records, wanted)
-    orders = _orders(night.settings(), night.agents, wanted, await _level(night.records, night.settings(), wanted))
-    items, added = _items(night.ids, orders, projects)
-    repositories = tuple([await night.mirrors.inspect(row.path) for row in projects])
-    session = _provisional(night.clock, night.ids, orders, items, by).model_copy(update={"repositories": repositories})
-    world = await look(night, session)
+    projects = await _projects(books.records, wanted)
+    orders = _orders(books.settings(), agents, wanted, await _level(books.records, books.settings(), wanted))
+    items, added = _items(books.ids, orders, projects)
+    repositories = tuple([await mirrors.inspect(row.path) for row in projects])
+    session = _provisional(books.clock, books.ids, orders, items, by).model_copy(update={"repositories": repositories})
+    world = await look(books, session)
     proposals = [_proposal(item, orders, by) for item in items]
     verdicts = [_judged(world, proposal) for proposal in proposals]
-    ends_at = night.clock.now() + timedelta(minutes=orders.limits.minutes)
+    ends_at = books.clock.now() + timedelta(minutes=orders.limits.minutes)
     events: list[Event] = [
         *added,
         ev.SessionOpened(session=session.id, orders=orders, source=SOURCE, ad_hoc=True),
@@ -74,10 +77,10 @@ async def command(night: Night, wanted: Commanded, *, by: str) -> tuple[JobRow, 
         ev.SessionStarted(
             session=session.id, level=orders.level, ends_at=ends_at, items=items, repositories=repositories
         ),
-        *_work(night.ids, world, list(zip(proposals, verdicts, strict=True)), by_hand=wanted.by_hand),
+        *_work(books.ids, world, list(zip(proposals, verdicts, strict=True)), by_hand=wanted.by_hand),
     ]
-    await night.journal.record(*events, actor=by)
-    return await night.records.find(JobRow, session=session.id)
+    await books.journal.record(*events, actor=by)
+    return await books.records.find(JobRow, session=session.id)
 
 
 async def _projects(records: Records, wanted: Commanded) -> tuple[ProjectRow, ...]:

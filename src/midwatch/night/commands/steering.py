@@ -9,7 +9,6 @@ from midwatch.journal.events.jobs import (
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import AskAnswered, CheckInMade, MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
-from midwatch.night.context import Night
 from midwatch.night.delivery.forge_watch import place_of
 from midwatch.night.jobs.attempt import halt
 from midwatch.night.jobs.resume import resume_stage, take_up
@@ -17,7 +16,11 @@ from midwatch.night.recovery.waits import held_by_us
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import look
 from midwatch.night.timers import call_round
+from midwatch.ports.books import Books
+from midwatch.ports.brain import Brain
+from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Journal, Records
+from midwatch.ports.workspace import Rooms, Upkeep
 from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.forges import bearer_of
@@ -54,80 +57,80 @@ async def think(journal: Journal, records: Records, session: SessionRow, *, by: 
     await call_round(journal, records, session.id, f"asked by {by}")
 
 
-async def say(night: Night, session: SessionRow, text: str, *, by: str) -> str:
+async def say(books: Books, brain: Brain, session: SessionRow, text: str, *, by: str) -> str:
     """Record a message: it pauses the loop and counts as an update of the briefing (S7); return the brain's answer."""
     if not text.strip():
         raise Refused("The message is empty.")
-    said = MessageSaid(message=night.ids.new("msg"), session=session.id, by=by, text=text)
+    said = MessageSaid(message=books.ids.new("msg"), session=session.id, by=by, text=text)
     why = f"{by} sent a message; resume or stop?"
     paused = () if session.paused else (SessionPaused(session=session.id, why=why),)
-    await night.journal.record(said, *paused, actor=by)
-    world = await look(night, await night.records.get(SessionRow, session.id))
-    answer = clean(await night.brain.reply(world.sense(), text), LONGEST_ANSWER)
-    await night.journal.record(CheckInMade(session=session.id, type="guidance", trigger=f"{by}'s message", text=answer))
+    await books.journal.record(said, *paused, actor=by)
+    world = await look(books, await books.records.get(SessionRow, session.id))
+    answer = clean(await brain.reply(world.sense(), text), LONGEST_ANSWER)
+    await books.journal.record(CheckInMade(session=session.id, type="guidance", trigger=f"{by}'s message", text=answer))
     return answer
 
 
-async def stop_job(night: Night, job: JobRow, *, by: str, why: str) -> None:
+async def stop_job(books: Books, rooms: Rooms, job: JobRow, *, by: str, why: str) -> None:
     """Stop a job; the entry wakes the worker that runs it."""
     events = stop_events(job, by=by, why=why)
     if not events:
         raise Refused(f"Job {job.number} is already over: {job.state.value}.")
-    await night.journal.record(*events, actor=by)
-    await halt(night, job.id)  # a job that only waits ends at once, so that the person sees it end
+    await books.journal.record(*events, actor=by)
+    await halt(books, rooms, job.id)  # a job that only waits ends at once, so that the person sees it end
 
 
-async def resume_job(night: Night, job: JobRow, *, by: str) -> JobRow:
+async def resume_job(books: Books, job: JobRow, *, by: str) -> JobRow:
     """Continue a job that failed or was stopped, in the checkout it left, as a new job that names the former."""
     if not job.state.over or job.state is JobState.DONE:
         raise Refused(f"Job {job.number} is {job.state.value}; it cannot be resumed.", hint="midwatch job list")
-    if following := await night.records.find(JobRow, retry_of=job.id):
+    if following := await books.records.find(JobRow, retry_of=job.id):
         raise Refused(
             f"Job {job.number} continues as job {following[-1].number}.",
             hint=f"Look at that one: midwatch job show {following[-1].number}",
         )
-    if opened := await night.records.find(PullRequestRow, job=job.id):
+    if opened := await books.records.find(PullRequestRow, job=job.id):
         raise Refused(
             f"Job {job.number} has already delivered: pull request {opened[-1].number} is {opened[-1].state}.",
             hint=f"Look at it: midwatch job diff {job.number}",
         )
-    session, stage = await night.records.get(SessionRow, job.session), await resume_stage(night.records, job)
+    session, stage = await books.records.get(SessionRow, job.session), await resume_stage(books.records, job)
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
             f"{session.called} is over, and job {job.number} had no approved plan yet.",
             hint="Order the work again for the next night.",
         )
-    created, new = await take_up(night.ids, night.records, job, stage)
-    await night.journal.record(
+    created, new = await take_up(books.ids, books.records, job, stage)
+    await books.journal.record(
         *created,
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, why=f"resumed by {by}"),
         actor=by,
         key=f"resumed:{job.id}",
     )
-    return await night.records.get(JobRow, new)
+    return await books.records.get(JobRow, new)
 
 
-async def discard(night: Night, job: JobRow, *, by: str, force: bool) -> int:
+async def discard(journal: Journal, upkeep: Upkeep, job: JobRow, *, by: str, force: bool) -> int:
     """Delete the checkouts of a finished job; refused if work would be lost, unless forced."""
     if not job.state.over:
         raise Refused(f"Job {job.number} is {job.state.value}.", hint=f"Stop it first: midwatch job stop {job.number}")
-    freed = await night.upkeep.discard(job.id, force=force)
+    freed = await upkeep.discard(job.id, force=force)
     why = f"discarded by {by}" + (", including work that existed nowhere else" if force else "")
-    await night.journal.record(CheckoutRemoved(job=job.id, why=why, freed_bytes=freed), actor=by)
+    await journal.record(CheckoutRemoved(job=job.id, why=why, freed_bytes=freed), actor=by)
     return freed
 
 
-async def close(night: Night, job: JobRow, *, by: str, why: str) -> PullRequestRow:
+async def close(books: Books, forges: Forges, job: JobRow, *, by: str, why: str) -> PullRequestRow:
     """Close a job's pull request without merging, here and on its forge; its branch stays until it is deleted."""
-    row = await _open_pull_request(night.records, job)
-    await night.forges.named(row.forge).close(await place_of(night.records, row))
-    await night.journal.record(
+    row = await _open_pull_request(books.records, job)
+    await forges.named(row.forge).close(await place_of(books.records, row))
+    await books.journal.record(
         PullRequestClosed(pull_request=row.id, by=by, why=why),
         WorkChanged(item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {by}"),
         actor=by,
         key=f"closed:{row.id}",
     )
-    return await night.records.get(PullRequestRow, row.id)
+    return await books.records.get(PullRequestRow, row.id)
 
 
 async def _open_pull_request(records: Records, job: JobRow) -> PullRequestRow:
@@ -137,38 +140,38 @@ async def _open_pull_request(records: Records, job: JobRow) -> PullRequestRow:
     return opened[-1]
 
 
-async def merge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
+async def merge(books: Books, forges: Forges, job: JobRow, *, by: str) -> PullRequestRow:
     """Merge a job's pull request; only a person may ask for it."""
-    row = await _open_pull_request(night.records, job)
-    project = await night.records.get(ProjectRow, row.project)
-    forge = night.forges.named(row.forge)
+    row = await _open_pull_request(books.records, job)
+    project = await books.records.get(ProjectRow, row.project)
+    forge = forges.named(row.forge)
     merged = await forge.merge(row.project, project.path, bearer_of(row.branch), row.head, row.into, row.title)
-    await night.journal.record(
+    await books.journal.record(
         PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
         WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),
         actor=by,
     )
-    return await night.records.get(PullRequestRow, row.id)
+    return await books.records.get(PullRequestRow, row.id)
 
 
-async def unmerge(night: Night, job: JobRow, *, by: str) -> PullRequestRow:
+async def unmerge(books: Books, forges: Forges, job: JobRow, *, by: str) -> PullRequestRow:
     """Take a merge back, if its branch has not moved since; the pull request is open again."""
-    merged = [row for row in await night.records.find(PullRequestRow, job=job.id) if row.state == "merged"]
+    merged = [row for row in await books.records.find(PullRequestRow, job=job.id) if row.state == "merged"]
     if not merged:
         raise Unknown(f"Job {job.number} has no merged pull request.", hint="See: midwatch pr")
     row = merged[-1]
-    stacks = await night.records.find(StackRow, project=row.project, state=StackState.MERGED)
+    stacks = await books.records.find(StackRow, project=row.project, state=StackState.MERGED)
     if whole := [one for one in stacks if row.id in {step.pull_request for step in one.order}]:
         raise Refused(
             f"Pull request {row.number} was merged with stack {whole[-1].number}.",
             hint="Take the whole stack back: midwatch stack undo",
         )
-    sha = await night.forges.named(row.forge).unmerge(await place_of(night.records, row), row.merged_sha)
+    sha = await forges.named(row.forge).unmerge(await place_of(books.records, row), row.merged_sha)
     next_step = f"Look at pull request {row.number}: midwatch job diff {job.number}"
     why = f"its merge was taken back by {by}"
-    await night.journal.record(
+    await books.journal.record(
         PullRequestReopened(pull_request=row.id, by=by, sha=sha),
         WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, next_step=next_step, owner="human", why=why),
         actor=by,
     )
-    return await night.records.get(PullRequestRow, row.id)
+    return await books.records.get(PullRequestRow, row.id)

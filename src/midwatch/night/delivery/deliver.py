@@ -7,14 +7,15 @@ from midwatch.errors import Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
 from midwatch.night.agents.agent_events import turns_of
-from midwatch.night.context import Night
+from midwatch.night.context import Outside
 from midwatch.night.delivery.pull_request_text import pull_request_text, ready_text, stayed_red
 from midwatch.night.delivery.siblings import siblings, worded
 from midwatch.night.jobs.job_limits import files_allowed
 from midwatch.night.jobs.resume import followed
 from midwatch.night.notify.notice import job_notice
 from midwatch.night.rounds.world import look
-from midwatch.ports.door import Effect
+from midwatch.ports.books import Books
+from midwatch.ports.door import Door, Effect
 from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, kept_back
@@ -36,16 +37,16 @@ from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullReques
 from midwatch.terms.trust import Verdict
 
 
-async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
+async def deliver(books: Books, outside: Outside, job: JobRow) -> tuple[Event, ...]:
     """Push the branch through the door, and nothing else."""
     change = _delivered(job)
     if job.proof is None:
         raise Stale("There is no verified work to deliver.")
-    if kept_back(job.proof, night.settings().execution.deliver_red):
+    if kept_back(job.proof, books.settings().execution.deliver_red):
         return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
-    project = await night.records.get(ProjectRow, job.project)
-    forge = night.forges.of(project)
-    chosen = await branch_for(night.records, night.forges, job, project, change.head)
+    project = await books.records.get(ProjectRow, job.project)
+    forge = outside.forges.of(project)
+    chosen = await branch_for(books.records, outside.forges, job, project, change.head)
 
     async def push() -> dict[str, str]:
         branch = await forge.deliver(project.path, project.id, chosen.bearer, change.head)
@@ -54,7 +55,7 @@ async def deliver(night: Night, job: JobRow) -> tuple[Event, ...]:
     other = "" if chosen.bearer == job.id else f":{chosen.bearer}"
     key = f"deliver:{job.id}:{change.head[:12]}:{job.attempt}.{job.waits}{other}"
     request = {"head": change.head, "into": f"{AGENT}{chosen.bearer}", "repository": project.path}
-    passed = await through_the_door(night, job, key, request, push)
+    passed = await through_the_door(books, outside.door, job, key, request, push)
     return (JobDelivered(job=job.id, epoch=job.epoch, branch=passed["branch"], head=change.head),)
 
 
@@ -69,20 +70,20 @@ def _delivered(job: JobRow) -> Change:
     return job.change
 
 
-async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
+async def ask_for_review(books: Books, outside: Outside, job: JobRow) -> tuple[Event, ...]:
     """Open a pull request for the branch on its project's forge."""
-    change, project = _delivered(job), await night.records.get(ProjectRow, job.project)
-    turns = await turns_of(night.journal, job)
-    title, body = pull_request_text(job, project, night.settings().execution.commit_strategy, turns)
-    body = worded(body, await siblings(night.records, job))
+    change, project = _delivered(job), await books.records.get(ProjectRow, job.project)
+    turns = await turns_of(books.journal, job)
+    title, body = pull_request_text(job, project, books.settings().execution.commit_strategy, turns)
+    body = worded(body, await siblings(books.records, job))
     place = PullRequestPlace(
         source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch
     )
     forge, seen = await _open(
-        night, job, project, PullRequestDraft(place=place, title=title, body=body, draft=is_draft(job))
+        books, outside, job, project, PullRequestDraft(place=place, title=title, body=body, draft=is_draft(job))
     )
     opened = PullRequestOpened(
-        pull_request=night.ids.new("pr"),
+        pull_request=books.ids.new("pr"),
         job=job.id,
         epoch=job.epoch,
         run=job.run,
@@ -98,14 +99,16 @@ async def ask_for_review(night: Night, job: JobRow) -> tuple[Event, ...]:
         url=seen.url,
         there=seen.number,
         checks=seen.checks,
-        remarks=(*await left_behind(night.records, job), *seen.remarks),
+        remarks=(*await left_behind(books.records, job), *seen.remarks),
     )
     return (opened,)
 
 
-async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullRequestDraft) -> tuple[str, PullRequestSeen]:
+async def _open(
+    books: Books, outside: Outside, job: JobRow, project: ProjectRow, draft: PullRequestDraft
+) -> tuple[str, PullRequestSeen]:
     """Open it through the door if the forge is remote; on this machine a pull request is only our own record."""
-    forge = night.forges.of(project)
+    forge = outside.forges.of(project)
     if forge.name == LOCAL:
         return LOCAL, await forge.open(draft)
 
@@ -114,36 +117,41 @@ async def _open(night: Night, job: JobRow, project: ProjectRow, draft: PullReque
 
     key = f"pull_request:{job.id}:{draft.place.head[:12]}:{job.attempt}.{job.waits}"
     request = {"into": draft.place.branch, "meant_for": draft.place.into, "forge": forge.name}
-    passed = await through_the_door(night, job, key, request, act)
+    passed = await through_the_door(books, outside.door, job, key, request, act)
     return forge.name, PullRequestSeen.model_validate_json(passed["seen"])
 
 
-async def tell(night: Night, job: JobRow) -> tuple[Event, ...]:
+async def tell(books: Books, job: JobRow) -> tuple[Event, ...]:
     """Send the notice that the pull request is ready, and end the job."""
-    rows = await night.records.find(PullRequestRow, job=job.id)
+    rows = await books.records.find(PullRequestRow, job=job.id)
     if not rows:
         raise Stale("There is no pull request to report.")
     why = f"Only a draft: {rows[-1].title}" if rows[-1].draft else rows[-1].title
     ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=why)
-    text = ready_text(job, rows[-1], night.clock.now(), await turns_of(night.journal, job))
-    notice = job_notice(night.ids, job, tier_of(NoticeKind.PULL_REQUEST_READY), text)
-    return (ended, notice) if night.settings().notices.on_complete else (ended,)
+    text = ready_text(job, rows[-1], books.clock.now(), await turns_of(books.journal, job))
+    notice = job_notice(books.ids, job, tier_of(NoticeKind.PULL_REQUEST_READY), text)
+    return (ended, notice) if books.settings().notices.on_complete else (ended,)
 
 
 async def through_the_door(
-    night: Night, job: JobRow, key: str, request: dict[str, str], act: Callable[[], Awaitable[dict[str, str]]]
+    books: Books,
+    door: Door,
+    job: JobRow,
+    key: str,
+    request: dict[str, str],
+    act: Callable[[], Awaitable[dict[str, str]]],
 ) -> dict[str, str]:
     """Let an effect of a job leave, once per key, if the gate still allows it."""
     effect = Effect(key=key, tool=WRITE, session=job.session, run=job.run, job=job.id, request=request)
-    return await night.door.pass_through(effect, lambda: _may_leave(night, job), act)
+    return await door.pass_through(effect, lambda: _may_leave(books, job), act)
 
 
-async def _may_leave(night: Night, job: JobRow) -> Verdict:
+async def _may_leave(books: Books, job: JobRow) -> Verdict:
     """Ask the gate again, about exactly the paths that would be delivered."""
-    now = await night.records.get(JobRow, job.id)
+    now = await books.records.get(JobRow, job.id)
     if now.epoch != job.epoch:
         raise Stale(f"Epoch {job.epoch} is no longer the newest.")
-    world = await look(night, await night.records.get(SessionRow, job.session))
+    world = await look(books, await books.records.get(SessionRow, job.session))
     proposal = Proposal(
         kind=ActKind.START,
         by=Proposer.PERSON if by_person(job) else Proposer.BRAIN,
@@ -160,7 +168,7 @@ async def _may_leave(night: Night, job: JobRow) -> Verdict:
     )
     facts = world.facts_for(proposal)
     if facts.contract is not None:
-        files = await files_allowed(night.journal, night.records, job)
+        files = await files_allowed(books.journal, books.records, job)
         facts = facts.model_copy(update={"contract": opened(facts.contract, files)})
     return judge_delivery(proposal, facts)
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from midwatch.errors import Limited, MidwatchError, Stale
 from midwatch.journal.events.jobs import PullRequestChanged, PullRequestClosed, PullRequestMerged
 from midwatch.journal.events.projects import WorkChanged
-from midwatch.night.context import Night
+from midwatch.ports.books import Books
 from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Journal, Records
 from midwatch.terms.forges import LOCAL, PullRequestPlace, PullRequestSeen
@@ -90,8 +90,9 @@ async def _over(journal: Journal, records: Records, row: PullRequestRow, seen: P
 class ForgeWatch:
     """Reads each open pull request when it is due; due times are kept in memory, so a restart reads all of them."""
 
-    def __init__(self, night: Night) -> None:
-        self._night = night
+    def __init__(self, books: Books, forges: Forges) -> None:
+        self._books = books
+        self._forges = forges
         self._wake_up = asyncio.Event()
         self._due: dict[str, datetime] = {}
         self._pause: dict[str, timedelta] = {}
@@ -108,33 +109,33 @@ class ForgeWatch:
 
     async def wake_now(self, forge: str) -> None:
         """Note that a forge may have news: its pull requests are due now, or soon if it sent a webhook just before."""
-        now = self._night.clock.now()
+        now = self._books.clock.now()
         last = self._woken.get(forge, now - APART)
         due = self._woken[forge] = last if last > now else max(now, last + APART)
-        for row in await self._night.records.find(PullRequestRow, state="open", forge=forge):
+        for row in await self._books.records.find(PullRequestRow, state="open", forge=forge):
             self._due[row.id] = min(due, self._due.get(row.id, due))
             self._pause.pop(row.id, None)
         self._wake_up.set()
 
     async def look_around(self) -> float:
         """Read every pull request that is due; return the real seconds until the next."""
-        rows = [row for row in await self._night.records.find(PullRequestRow, state="open") if row.forge != LOCAL]
+        rows = [row for row in await self._books.records.find(PullRequestRow, state="open") if row.forge != LOCAL]
         for gone in self._due.keys() - {row.id for row in rows}:
             del self._due[gone]
             self._pause.pop(gone, None)
         for row in rows:
-            if self._due.get(row.id, self._night.clock.now()) <= self._night.clock.now():
+            if self._due.get(row.id, self._books.clock.now()) <= self._books.clock.now():
                 self._due[row.id] = await self._look(row)
         if not self._due:
             return LONGEST_SECONDS
-        left = (min(self._due.values()) - self._night.clock.now()) / timedelta(seconds=1)
-        return min(LONGEST_SECONDS, max(0.5, self._night.clock.real_seconds(left)))
+        left = (min(self._due.values()) - self._books.clock.now()) / timedelta(seconds=1)
+        return min(LONGEST_SECONDS, max(0.5, self._books.clock.real_seconds(left)))
 
     async def _look(self, row: PullRequestRow) -> datetime:
         pause = min(LATEST, self._pause.get(row.id, SOONEST / 2) * 2)
         until = None
         try:
-            seen = await read_back(self._night.journal, self._night.records, self._night.forges, row)
+            seen = await read_back(self._books.journal, self._books.records, self._forges, row)
             if seen.checks != row.checks:
                 pause = SOONEST
             elif seen.checks == "pending":
@@ -146,4 +147,4 @@ class ForgeWatch:
         except Exception:  # an unexpected answer of one forge must not stop the others
             log.exception("pull request %d: could not be read; it is retried", row.number)
         self._pause[row.id] = pause
-        return until or self._night.clock.now() + pause
+        return until or self._books.clock.now() + pause

@@ -2,10 +2,11 @@
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.signals import MilestoneReached
-from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal
+from midwatch.ports.workspace import Rooms
 from midwatch.rules.checks.check_runs import kept_back
 from midwatch.rules.checks.commit_size import remark_on
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -21,8 +22,9 @@ MOST_NAMED = 3
 class Stones:
     """Watches the commits of one running agent, each head once."""
 
-    def __init__(self, night: Night, job: JobRow, room: int, base: str) -> None:
-        self._night = night
+    def __init__(self, books: Books, rooms: Rooms, job: JobRow, room: int, base: str) -> None:
+        self._books = books
+        self._rooms = rooms
         self._job = job
         self._room = room
         self._base = base
@@ -31,7 +33,7 @@ class Stones:
 
     async def look(self) -> None:
         """Record the commits since the last look; a restart repeats none."""
-        head, subjects = await self._night.rooms.commits_so_far(self._job.id, self._room, self._base)
+        head, subjects = await self._rooms.commits_so_far(self._job.id, self._room, self._base)
         if not head or head == self._head:
             return
         new, self._head, self._many = subjects[self._many :], head, len(subjects)
@@ -42,7 +44,7 @@ class Stones:
             stone = MilestoneReached(
                 job=self._job.id, epoch=self._job.epoch, stone="commits", text=text, commits=len(subjects), head=head
             )
-            await _once(self._night.journal, self._night.ids, self._night.settings(), self._job, stone, key)
+            await _once(self._books.journal, self._books.ids, self._books.settings(), self._job, stone, key)
 
 
 async def stage_begins(journal: Journal, ids: Ids, settings: Settings, job: JobRow) -> None:

@@ -1,15 +1,19 @@
 """The plan of a job: drafted by its agent, compared with the orders, shown to the person, sent back if needed."""
 
+from collections.abc import Mapping
+
 from midwatch.journal.entry import canonical, digest
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobApproved, JobPlanned, PathAllowed, PlanReturned
 from midwatch.journal.events.session import AskOpened
 from midwatch.night.agents.assignment import assign, base_of
-from midwatch.night.context import Night
+from midwatch.night.context import Roster, Workspace
 from midwatch.night.jobs import interactive, milestones
 from midwatch.night.jobs.job_limits import contract_of, tainted
 from midwatch.night.jobs.no_commits import without_commits
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.agent import Agent
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.gate.contract import asks_for, faults, if_approved
 from midwatch.rules.people.asks import approved_at_once, deadline_at, silence_in_words, what_silence_means
@@ -24,12 +28,12 @@ ORDERS = "the orders"
 """The sender of a plan that goes outside the signed orders."""
 
 
-async def plan(night: Night, job: JobRow) -> Events:
+async def plan(books: Books, roster: Roster, workspace: Workspace, job: JobRow) -> Events:
     """Let the agent read the project and draft a plan, then ask the person about it."""
     if job.by_hand:
-        return await interactive.planned(night.records, job)
-    contract = await contract_of(night.records, job)
-    agent, assignment = await assign(night, job, base_of(job))
+        return await interactive.planned(books.records, job)
+    contract = await contract_of(books.records, job)
+    agent, assignment = await assign(books, roster, workspace, job, base_of(job))
     drafted = await agent.plan(assignment)
     planned = JobPlanned(
         job=job.id,
@@ -39,25 +43,25 @@ async def plan(night: Night, job: JobRow) -> Events:
         plan_hash=digest(canonical(drafted.model_dump(mode="json"))),
     )
     if not drafted.files:
-        return planned, *without_commits(night, job, drafted)
+        return planned, *without_commits(books.ids, books.settings(), job, drafted)
     wrong = faults(drafted, contract)
-    if wrong and agent.amends and not await _was_returned(night.records, job):
+    if wrong and agent.amends and not await _was_returned(books.records, job):
         wish = " ".join(("Stay inside the orders.", *wrong))
         return planned, PlanReturned(job=job.id, by=ORDERS, plan_hash=planned.plan_hash, wish=wish)
-    return planned, *await _ask(night, job, contract, planned, wrong)
+    return planned, *await _ask(books, roster.agents, job, contract, planned, wrong)
 
 
-async def ask_again(night: Night, job_id: str) -> None:
+async def ask_again(books: Books, agents: Mapping[str, Agent], job_id: str) -> None:
     """Open the ask for a plan that waits for approval, if no such ask is open."""
-    job = await night.records.get(JobRow, job_id)
+    job = await books.records.get(JobRow, job_id)
     if job.stage is not Stage.APPROVE or job.state is not JobState.WAITING or job.plan is None:
         return
-    if await night.records.find(AskRow, subject=job.id, kind=AskKind.APPROVE_PLAN, state=AskState.OPEN):
+    if await books.records.find(AskRow, subject=job.id, kind=AskKind.APPROVE_PLAN, state=AskState.OPEN):
         return
-    contract, version = await contract_of(night.records, job), job.plan_version
+    contract, version = await contract_of(books.records, job), job.plan_version
     planned = JobPlanned(job=job.id, epoch=job.epoch, version=version, plan=job.plan, plan_hash=job.plan_hash)
     before = job.model_copy(update={"plan_version": version - 1})  # with the same wording as the first time
-    await night.journal.record(*await _ask(night, before, contract, planned, faults(job.plan, contract)))
+    await books.journal.record(*await _ask(books, agents, before, contract, planned, faults(job.plan, contract)))
 
 
 async def _was_returned(records: Records, job: JobRow) -> bool:
@@ -65,10 +69,17 @@ async def _was_returned(records: Records, job: JobRow) -> bool:
     return bool(await records.find(PlanRow, job=job.id, fate="returned", by=ORDERS))
 
 
-async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPlanned, wrong: tuple[str, ...]) -> Events:
+async def _ask(
+    books: Books,
+    agents: Mapping[str, Agent],
+    job: JobRow,
+    contract: RunContract,
+    planned: JobPlanned,
+    wrong: tuple[str, ...],
+) -> Events:
     session, strange = (
-        await night.records.get(SessionRow, job.session),
-        await tainted(night.journal, night.records, job),
+        await books.records.get(SessionRow, job.session),
+        await tainted(books.journal, books.records, job),
     )
     silence = what_silence_means(
         AskKind.APPROVE_PLAN,
@@ -79,14 +90,14 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
     )
     if approved_at_once(silence, session.level):
         approved = JobApproved(job=job.id, by=f"level {session.level.value}", plan_hash=planned.plan_hash)
-        return approved, *milestones.planned(night.ids, night.settings(), job, planned.plan.summary)
-    settings = night.settings()
+        return approved, *milestones.planned(books.ids, books.settings(), job, planned.plan.summary)
+    settings = books.settings()
     minutes = settings.asks.approve_plan_minutes
     said = " ".join((*wrong, _after_approval(planned.plan, contract, strange=strange))) if wrong else ""
     draft = AskDraft(
         kind=AskKind.APPROVE_PLAN,
         question=_question(job, planned.plan, silence, minutes, said),
-        options=(APPROVE, EDIT, REJECT) if night.agents[job.agent].amends else (APPROVE, REJECT),
+        options=(APPROVE, EDIT, REJECT) if agents[job.agent].amends else (APPROVE, REJECT),
         recommendation=REJECT if wrong else APPROVE,
         rationale=said or " ".join(planned.plan.approach),
         priority=7,
@@ -97,9 +108,9 @@ async def _ask(night: Night, job: JobRow, contract: RunContract, planned: JobPla
         project=job.project,
         shown_hash=planned.plan_hash,
     )
-    due = deadline_at(night.clock.now(), minutes) if silence is not Silence.WAITS else None
-    opened = AskOpened(ask=night.ids.new("ask"), session=job.session, draft=draft, due_at=due)
-    notice = job_notice(night.ids, job, tier_of(NoticeKind.PLAN_READY), draft.question, subject=opened.ask)
+    due = deadline_at(books.clock.now(), minutes) if silence is not Silence.WAITS else None
+    opened = AskOpened(ask=books.ids.new("ask"), session=job.session, draft=draft, due_at=due)
+    notice = job_notice(books.ids, job, tier_of(NoticeKind.PLAN_READY), draft.question, subject=opened.ask)
     return (opened, notice) if settings.notices.on_plan_ready else (opened,)
 
 

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobBoxed, JobBoxOpened, JobEnded, JobWarned
 from midwatch.night.agents.final_output import kept, last_head, last_words
-from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Blobs, Journal, Records
 from midwatch.ports.workspace import Rooms
@@ -47,19 +47,19 @@ async def _boxes_before(records: Records, job: JobRow) -> int:
     return former.boxes if former is not None and former.boxed_at is not None else 0
 
 
-async def box_due(night: Night, job_id: str, due: datetime) -> None:
+async def box_due(books: Books, job_id: str, due: datetime) -> None:
     """Warn, or stop a job that was warned; with 0 extra minutes it stops without a warning."""
-    job = await night.records.get(JobRow, job_id)
-    extra = timedelta(minutes=night.settings().execution.soft_box_extra_minutes)
+    job = await books.records.get(JobRow, job_id)
+    extra = timedelta(minutes=books.settings().execution.soft_box_extra_minutes)
     if job.box_began_at is None or job.state not in {JobState.RUNNING, JobState.QUEUED}:
         return
     minutes = round(used(job, max(due, job.box_began_at)) / timedelta(minutes=1), 1)
     if job.box_warned_at is None and extra:
-        await _warn(night.journal, night.ids, night.settings(), job, minutes, max(due, night.clock.now()) + extra)
+        await _warn(books.journal, books.ids, books.settings(), job, minutes, max(due, books.clock.now()) + extra)
         return
     why = f"Its time box of {minutes:g} minutes is over; the work is kept."
     boxed = JobBoxed(job=job.id, epoch=job.epoch, minutes=minutes, why=why)
-    await night.journal.record(boxed, key=f"boxed:{job.id}")
+    await books.journal.record(boxed, key=f"boxed:{job.id}")
 
 
 async def _warn(journal: Journal, ids: Ids, settings: Settings, job: JobRow, minutes: float, stop_at: datetime) -> None:

@@ -8,7 +8,8 @@ import asyncio
 from typing import Literal
 
 from midwatch.journal.events.signals import SignalPassed
-from midwatch.night.context import Night
+from midwatch.night.context import WakeUps
+from midwatch.ports.books import Books
 from midwatch.ports.room import Room
 from midwatch.rules.budget.time_boxes import time_left
 from midwatch.terms.records import JobRow, TimerRow
@@ -22,13 +23,14 @@ def wake_up_key(job: str, epoch: int) -> str:
 class TimeLeft:
     """Warns one attempt about its time, once; also if its agent started after the job was warned."""
 
-    def __init__(self, night: Night, job: JobRow, room: Room) -> None:
-        self._night = night
+    def __init__(self, books: Books, wake_ups: WakeUps, job: JobRow, room: Room) -> None:
+        self._books = books
+        self._wake_ups = wake_ups
         self._job = job
         self._room = room
         self._key = f"time_left:{job.id}:{room.epoch}"
         self._name = wake_up_key(job.id, job.epoch)
-        self._wake_up = night.wake_ups.of(self._name)  # before the first look, so that a later warning wakes it
+        self._wake_up = wake_ups.of(self._name)  # before the first look, so that a later warning wakes it
         self._turn = asyncio.Lock()
         self._looked = False
         self._laid = False
@@ -48,7 +50,7 @@ class TimeLeft:
     async def _lay(self) -> None:
         """Write the warning if the job has one; the journal knows whether that was done before a restart."""
         words = await self._words()
-        self._laid = await self._night.journal.known(self._key) is not None
+        self._laid = await self._books.journal.known(self._key) is not None
         if words and not self._laid:
             await asyncio.to_thread(self._room.letters.warn, words)
             await self._record("file", words, self._key)
@@ -62,7 +64,7 @@ class TimeLeft:
         if not self._laid:
             return ""
         key = f"{self._key}:{call}"
-        known = await self._night.journal.known(key)
+        known = await self._books.journal.known(key)
         if known is not None and isinstance(known.event, SignalPassed):
             return known.event.text
         async with self._turn:  # of two calls at the same time, only one gets it
@@ -79,16 +81,16 @@ class TimeLeft:
 
     def end(self) -> None:
         """Stop waiting for the warning."""
-        self._night.wake_ups.put_away(self._name, self._wake_up)
+        self._wake_ups.put_away(self._name, self._wake_up)
 
     async def _record(self, how: Literal["file", "call"], words: str, key: str) -> None:
         result = SignalPassed(job=self._job.id, epoch=self._job.epoch, signals=(), how=how, text=words)
-        await self._night.journal.record(result, key=key)
+        await self._books.journal.record(result, key=key)
 
     async def _words(self) -> str:
         """Return the warning's text; empty if the job is not warned, or already stops."""
-        job = await self._night.records.get(JobRow, self._job.id)
-        timers = await self._night.records.find(TimerRow, kind="box", subject=job.id)
+        job = await self._books.records.get(JobRow, self._job.id)
+        timers = await self._books.records.find(TimerRow, kind="box", subject=job.id)
         if job.box_warned_at is None or not timers:
             return ""
-        return time_left(timers[0].due_at - self._night.clock.now())
+        return time_left(timers[0].due_at - self._books.clock.now())

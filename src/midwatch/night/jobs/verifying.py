@@ -3,22 +3,23 @@
 from midwatch.errors import Stale
 from midwatch.journal.events.jobs import JobVerified
 from midwatch.night.agents.assignment import wall_of
-from midwatch.night.context import Night
+from midwatch.night.context import Workspace
 from midwatch.night.jobs.job_limits import contract_of
+from midwatch.ports.books import Books
 from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.checks.check_runs import DOUBTS, carry_on, failing, may_repair, to_repair
 from midwatch.terms.jobs import Proof
 from midwatch.terms.records import JobRow
 
 
-async def verified(night: Night, job: JobRow) -> JobVerified:
+async def verified(books: Books, workspace: Workspace, job: JobRow) -> JobVerified:
     """Run the checks in fresh checkouts, never in the agent's own tree, and decide whether a repair follows."""
     if job.change is None:
         raise Stale("There is nothing to check.")
     if job.proof is not None and job.proof.head == job.change.head:
         return JobVerified(job=job.id, epoch=job.epoch, proof=job.proof, repair=False)  # the repair changed nothing
-    contract = await contract_of(night.records, job)
-    execution = night.settings().execution
+    contract = await contract_of(books.records, job)
+    execution = books.settings().execution
     request = ProofRequest(
         place=JobPlace(project=job.project, job=job.id, epoch=job.epoch),
         base=job.change.base,
@@ -32,9 +33,9 @@ async def verified(night: Night, job: JobRow) -> JobVerified:
         paths=contract.paths,
         setup_key=job.setup_key,
         earlier=job.proof,
-        stop=night.wake_ups.of(job.id),
+        stop=workspace.wake_ups.of(job.id),
     )
-    proof = carry_on(job.proof, await night.proofs.prove(request))
+    proof = carry_on(job.proof, await workspace.proofs.prove(request))
     # A person repairs interactive work, not the agent.
     repair = not job.by_hand and may_repair(proof, each=execution.repair_rounds, rounds=job.repairs)
     return JobVerified(job=job.id, epoch=job.epoch, proof=proof, repair=repair)

@@ -9,8 +9,10 @@ from midwatch.errors import MidwatchError, Stale
 from midwatch.journal.events import Event
 from midwatch.journal.events.notices import AskPostponed, NoticeRouted, PushBegun, PushFailed
 from midwatch.journal.events.session import NoticeSent
-from midwatch.night.context import Night
+from midwatch.night.context import Outside
 from midwatch.night.notify.message_text import compose
+from midwatch.ports.books import Books
+from midwatch.ports.channel import NoticeLog, Outlet
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.outbox import AttentionUse, Hours, first_place, next_pause, sort_out
@@ -29,28 +31,28 @@ BRIEF = "rep_"
 """The id prefix of a brief, as the subject of its notice."""
 
 
-async def carry_out(night: Night, *, notice: str = "", push: str = "") -> None:
+async def carry_out(books: Books, outside: Outside, *, notice: str = "", push: str = "") -> None:
     """Do the work that follows a raised notice or a started message."""
     if notice:
-        await tell(night, notice)
+        await tell(books, outside.channel, notice)
     if push:
-        await hand_over(night, push)
+        await hand_over(books, outside.outlet, push)
 
 
-async def tell(night: Night, notice_id: str) -> None:
+async def tell(books: Books, channel: NoticeLog, notice_id: str) -> None:
     """Write a notice to the log, once, and schedule it on every channel that accepts it."""
-    notice = await night.records.get(NoticeRow, notice_id)
+    notice = await books.records.get(NoticeRow, notice_id)
     if notice.sent_by:
         return
-    await night.channel.send(notice)
-    logged = NoticeSent(notice=notice.id, channel=night.channel.name)
+    await channel.send(notice)
+    logged = NoticeSent(notice=notice.id, channel=channel.name)
     events: tuple[Event, ...] = (
         logged,
-        *await _routes(night.records, night.clock, night.settings(), notice),
-        *await _clock_starts(night.clock, night.records, notice),
+        *await _routes(books.records, books.clock, books.settings(), notice),
+        *await _clock_starts(books.clock, books.records, notice),
     )
     with contextlib.suppress(Stale):  # another worker was as fast, and decided the same
-        await night.journal.record(*events, key=f"notice:{notice.id}:sent")
+        await books.journal.record(*events, key=f"notice:{notice.id}:sent")
 
 
 async def _routes(records: Records, clock: Clock, settings: Settings, notice: NoticeRow) -> list[NoticeRouted]:
@@ -73,19 +75,19 @@ async def _clock_starts(clock: Clock, records: Records, notice: NoticeRow) -> tu
     return tuple(AskPostponed(ask=ask.id, due_at=ask.due_at + late, why=why) for ask in asks if ask.due_at is not None)
 
 
-async def dispatch(night: Night, channel: str) -> None:
+async def dispatch(books: Books, channel: str) -> None:
     """Start a message with everything that is due on a channel, and reschedule what has to wait longer."""
-    settings, now = night.settings(), night.clock.now()
+    settings, now = books.settings(), books.clock.now()
     on_the_way = (DeliveryState.WAITING, DeliveryState.SENDING)
-    found = await night.records.find(DeliveryRow, channel=channel, state=on_the_way)
+    found = await books.records.find(DeliveryRow, channel=channel, state=on_the_way)
     rows = [row for row in found if row.state is DeliveryState.WAITING or row.due_at <= now]
     setup = settings.channels.by_name().get(channel)
     if setup is None:
-        await _stays_in_the_log(night.journal, night.clock, rows)
+        await _stays_in_the_log(books.journal, books.clock, rows)
         return
     local = local_time(settings, now)
     day = local.date().isoformat()
-    attention = await _attention(night.records, night.settings(), day)
+    attention = await _attention(books.records, books.settings(), day)
     sorted_out = sort_out(rows, local, hours_of(settings, setup), attention)
     events: list[Event] = [
         NoticeRouted(notice=row.notice, channel=channel, delivery=place.delivery, due_at=place.due_at)
@@ -94,12 +96,12 @@ async def dispatch(night: Night, channel: str) -> None:
     key = ""
     if sorted_out.go:
         # Two workers that count the same day at the same moment use the same key: the second tries again.
-        key = f"push:{day}:{len(await night.records.find(PushRow, day=day)) + 1}"
+        key = f"push:{day}:{len(await books.records.find(PushRow, day=day)) + 1}"
         events.append(
-            _begun(night.clock, night.ids, channel, day, sorted_out.go, attention if sorted_out.counts else None)
+            _begun(books.clock, books.ids, channel, day, sorted_out.go, attention if sorted_out.counts else None)
         )
     if events:
-        await night.journal.record(*events, key=key)
+        await books.journal.record(*events, key=key)
 
 
 def _begun(
@@ -130,24 +132,24 @@ async def _stays_in_the_log(journal: Journal, clock: Clock, rows: Sequence[Deliv
         await journal.record(*gone)
 
 
-async def hand_over(night: Night, push_id: str) -> None:
+async def hand_over(books: Books, outlet: Outlet, push_id: str) -> None:
     """Send one message and record the result; after a crash between the two, it is sent once more."""
-    message = await night.records.get(PushRow, push_id)
+    message = await books.records.get(PushRow, push_id)
     if message.state is not PushState.SENDING:
         return
     names = tuple(f"{notice}.{message.channel}" for notice in message.notices)
-    rows = [row for row in await night.records.find(DeliveryRow, id=names) if row.push == message.id]
-    if not rows or min(row.due_at for row in rows) <= night.clock.now():
+    rows = [row for row in await books.records.find(DeliveryRow, id=names) if row.push == message.id]
+    if not rows or min(row.due_at for row in rows) <= books.clock.now():
         return  # its lease is over: its notices are sent with another message, which settles this one
-    title, text = await compose(night.records, night.settings(), rows, message.note)
+    title, text = await compose(books.records, books.settings(), rows, message.note)
     try:
-        await night.outlet.push(message.channel, title, text)
+        await outlet.push(message.channel, title, text)
     except MidwatchError as error:
-        done: tuple[Event, ...] = (_failed(night.clock, message, rows, error),)
+        done: tuple[Event, ...] = (_failed(books.clock, message, rows, error),)
     else:
         done = tuple(NoticeSent(notice=row.notice, channel=row.channel, push=message.id) for row in rows)
     with contextlib.suppress(Stale):  # it took so long that another worker sent it as well
-        await night.journal.record(*done, key=f"push:{message.id}:over")
+        await books.journal.record(*done, key=f"push:{message.id}:over")
 
 
 def _failed(clock: Clock, message: PushRow, rows: Sequence[DeliveryRow], error: MidwatchError) -> PushFailed:

@@ -8,10 +8,11 @@ from midwatch.journal.events.session import NoticeRaised
 from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned
 from midwatch.night.agents.assignment import grace
-from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
+from midwatch.ports.workspace import Rooms, Upkeep
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.jobs import JobState
 from midwatch.terms.preflight import PreflightState
@@ -21,30 +22,30 @@ from midwatch.terms.stack import StackState, StackVerdict
 log = logging.getLogger("midwatch.tidying")
 
 
-async def end_orphans(night: Night) -> int:
+async def end_orphans(books: Books, rooms: Rooms) -> int:
     """End processes of a job that is over, unknown, or claimed on another machine; record each and send a notice."""
     ended = 0
-    for job_id, epoch in await night.rooms.living():
-        why, job = await _why_orphaned(night, job_id)
+    for job_id, epoch in await rooms.living():
+        why, job = await _why_orphaned(books.records, books.worker, job_id)
         if not why:
             continue
-        gone = await night.rooms.clear_out(job_id, grace(night.settings()))
+        gone = await rooms.clear_out(job_id, grace(books.settings()))
         log.warning("job %s, attempt %s was still running: %s", job_id, epoch, why)
         found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
-        result = (_notice(night.ids, job, why),) if job is not None else ()
-        await night.journal.record(found, *result, key=f"orphan:{job_id}:{epoch}")
+        result = (_notice(books.ids, job, why),) if job is not None else ()
+        await books.journal.record(found, *result, key=f"orphan:{job_id}:{epoch}")
         ended += 1
     return ended
 
 
-async def _why_orphaned(night: Night, job_id: str) -> tuple[str, JobRow | None]:
+async def _why_orphaned(records: Records, worker: str, job_id: str) -> tuple[str, JobRow | None]:
     try:
-        job = await night.records.get(JobRow, job_id)
+        job = await records.get(JobRow, job_id)
     except Unknown:
         return "There is no such job.", None
     if job.state.over:
         return f"Job {job.number} is {job.state.value}.", job
-    machine, ours = (worker.rsplit("-", 2)[0] for worker in (job.worker, night.worker))
+    machine, ours = (worker.rsplit("-", 2)[0] for worker in (job.worker, worker))
     if job.state is JobState.RUNNING and job.worker and machine != ours:
         return f"Job {job.number} was claimed on {machine}.", job
     return "", job
@@ -55,20 +56,20 @@ def _notice(ids: Ids, job: JobRow, why: str) -> NoticeRaised:
     return job_notice(ids, job, tier_of(NoticeKind.ERROR), text)
 
 
-async def collect_checkouts(night: Night) -> int:
+async def collect_checkouts(books: Books, upkeep: Upkeep) -> int:
     """Remove checkouts by age and disk use; never one with work that exists nowhere else."""
-    sandbox = night.settings().sandbox
-    working = [job.id for job in await night.records.find(JobRow) if not job.state.over]
-    checked = [stack.id for stack in await night.records.find(StackRow, state=StackState.MAKING)]
-    looking = [row.id for row in await night.records.find(PreflightRow, state=PreflightState.RUNNING)]
-    removed = await night.upkeep.tidy(
+    sandbox = books.settings().sandbox
+    working = [job.id for job in await books.records.find(JobRow) if not job.state.over]
+    checked = [stack.id for stack in await books.records.find(StackRow, state=StackState.MAKING)]
+    looking = [row.id for row in await books.records.find(PreflightRow, state=PreflightState.RUNNING)]
+    removed = await upkeep.tidy(
         keep=(*working, *checked, *looking),
         older_than=timedelta(days=sandbox.keep_days),
         disk_share=sandbox.keep_disk_share,
-        now=night.clock.now(),
+        now=books.clock.now(),
     )
     for job_id, why, freed in removed:
-        await night.journal.record(CheckoutRemoved(job=job_id, why=why, freed_bytes=freed))
+        await books.journal.record(CheckoutRemoved(job=job_id, why=why, freed_bytes=freed))
     return len(removed)
 
 

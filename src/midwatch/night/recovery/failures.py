@@ -9,8 +9,9 @@ from midwatch.journal.events.jobs import JobEnded, JobStumbled, JobWaits
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.asks.escalation import guidance
-from midwatch.night.context import Night
 from midwatch.night.notify.notice import job_notice
+from midwatch.ports.books import Books
+from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
 from midwatch.ports.workspace import Rooms
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -70,53 +71,55 @@ def _known(job: JobRow, error: MidwatchError, said: Cause) -> Cause | None:
     return Cause.TRANSIENT if isinstance(error, Away) else None
 
 
-async def after_failure(night: Night, job: JobRow, error: MidwatchError, found: FoundFailure) -> tuple[Event, ...]:
+async def after_failure(
+    books: Books, rooms: Rooms, job: JobRow, error: MidwatchError, found: FoundFailure
+) -> tuple[Event, ...]:
     """Follow the table; a failure that only a person or a new job can fix ends this job."""
     why = f"{error.message} {error.hint}".strip()
     if found.act is NextAct.BACK_OFF and not job.state.over:
-        until = night.clock.now() + back_off(found.tries)
+        until = books.clock.now() + back_off(found.tries)
         return (waits(job, error.message, found.cause.value, until=until, attempt=job.attempt + 1),)
     if found.act is NextAct.AGAIN:
-        blob = await kept(night.blobs, found.words)
+        blob = await kept(books.blobs, found.words)
         cause = found.cause.value
         stumbled = {"stage": job.stage, "attempt": job.attempt, "cause": cause, "error": why, "output_blob": blob}
         return (JobStumbled.model_validate({"job": job.id, "epoch": job.epoch, **stumbled}),)
-    events = await failed(night, job, why, found.cause.value, headline=error.message, words=found.words)
-    return _as_security(night, job, events, error) if isinstance(error, Unsafe) else events
+    ended = await _ended(rooms, job, why, found.cause.value, await kept(books.blobs, found.words))
+    events = ended, *await end_notice(books, job, ended, error.message)
+    return _as_security(books.ids, job, events, error) if isinstance(error, Unsafe) else events
 
 
-def _as_security(night: Night, job: JobRow, events: tuple[Event, ...], error: Unsafe) -> tuple[Event, ...]:
+def _as_security(ids: Ids, job: JobRow, events: tuple[Event, ...], error: Unsafe) -> tuple[Event, ...]:
     """Wake the person for work that would do harm, even if notices about failures are off."""
     tier = tier_of(NoticeKind.SECURITY)
     loud = tuple(one.model_copy(update={"tier": tier}) if isinstance(one, NoticeRaised) else one for one in events)
     if any(isinstance(one, NoticeRaised) for one in loud):
         return loud
-    return *loud, job_notice(night.ids, job, tier, f"Job {job.number} ({job.title}): {error.message}")
+    return *loud, job_notice(ids, job, tier, f"Job {job.number} ({job.title}): {error.message}")
 
 
 async def failed(
-    night: Night, job: JobRow, why: str, cause: str, *, headline: str = "", words: str = ""
+    books: Books, rooms: Rooms, job: JobRow, why: str, cause: str, *, headline: str = ""
 ) -> tuple[Event, ...]:
-    """End a job, keep the end of its output, and send a notice."""
-    ended = JobEnded(
-        job=job.id,
-        epoch=job.epoch,
-        state="failed",
-        why=why,
-        cause=cause,
-        output_blob=await kept(night.blobs, words),
-        head=await last_head(night.rooms, job),
+    """End a job, and send a notice."""
+    ended = await _ended(rooms, job, why, cause)
+    return ended, *await end_notice(books, job, ended, headline)
+
+
+async def _ended(rooms: Rooms, job: JobRow, why: str, cause: str, output_blob: str = "") -> JobEnded:
+    head = await last_head(rooms, job)
+    return JobEnded(
+        job=job.id, epoch=job.epoch, state="failed", why=why, cause=cause, output_blob=output_blob, head=head
     )
-    return ended, *await end_notice(night, job, ended, headline)
 
 
-async def end_notice(night: Night, job: JobRow, ended: JobEnded, headline: str = "") -> tuple[Event, ...]:
+async def end_notice(books: Books, job: JobRow, ended: JobEnded, headline: str = "") -> tuple[Event, ...]:
     """Report that a job failed, more urgently with every error in a row; if no retry is left, ask what to do.
 
     The ask is sent even if failure notices are off: without an answer nothing continues.
     """
-    notices = night.settings().notices
-    failure = Failure(stage=job.stage, attempt=job.attempt, cause=ended.cause, said=ended.why, at=night.clock.now())
+    notices = books.settings().notices
+    failure = Failure(stage=job.stage, attempt=job.attempt, cause=ended.cause, said=ended.why, at=books.clock.now())
     over = {
         "state": JobState.FAILED,
         "cause": ended.cause,
@@ -125,15 +128,15 @@ async def end_notice(night: Night, job: JobRow, ended: JobEnded, headline: str =
     }
     jobs = [
         one.model_copy(update=over) if one.id == job.id else one
-        for one in await night.records.find(JobRow, session=job.session)
+        for one in await books.records.find(JobRow, session=job.session)
     ]
-    asks = await night.records.find(AskRow, session=job.session)
+    asks = await books.records.find(AskRow, session=job.session)
     since = forgiven_at(asks, job.project, jobs)
     errors = errors_in_a_row([one for one in jobs if one.project == job.project], since)
     tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors, errors_that_wake=notices.errors_that_wake)
     text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"
-    asked = await guidance(night, job, jobs, asks, tier)
-    return asked or ((job_notice(night.ids, job, tier, text),) if notices.on_error else ())
+    asked = await guidance(books, job, jobs, asks, tier)
+    return asked or ((job_notice(books.ids, job, tier, text),) if notices.on_error else ())
 
 
 def waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:

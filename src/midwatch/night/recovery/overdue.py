@@ -10,13 +10,14 @@ from pydantic import JsonValue
 
 from midwatch.errors import Stale
 from midwatch.journal.follows import QueuedWork
-from midwatch.night.context import Night
+from midwatch.night.context import Outside, Workspace
 from midwatch.night.delivery.sibling_updates import catch_up
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
 from midwatch.night.recovery.stuck_jobs import Watched
 from midwatch.night.rounds import alarms
 from midwatch.night.rounds.world import look
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
 from midwatch.rules.recovery.recovery import Cause
@@ -100,28 +101,36 @@ def _before(at: datetime | None, late: datetime) -> bool:
     return at is not None and at < late
 
 
-async def credentials_forgotten(night: Night) -> None:
+async def credentials_forgotten(books: Books) -> None:
     """Ask again about credentials that jobs wait for and no ask is open about."""
-    waiting = await night.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
+    waiting = await books.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
     for session in {job.session for job in waiting}:
-        await waits.ask_again(night, session)
+        await waits.ask_again(books, session)
 
 
-async def watch_commands(night: Night) -> None:
+async def watch_commands(books: Books) -> None:
     """Raise the alarms of a person's own commands: they have no rounds in which a night raises its own."""
-    for session in await night.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True):
-        if events := await alarms.alarms(night.ids, night.records, await look(night, session)):
+    for session in await books.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True):
+        if events := await alarms.alarms(books.ids, books.records, await look(books, session)):
             with contextlib.suppress(Stale):  # it ended in the same moment
-                await night.journal.record(*events)
+                await books.journal.record(*events)
 
 
 class Patrol:
     """Looks for lost work once a minute."""
 
-    def __init__(self, night: Night, perform: Callable[[str, dict[str, JsonValue], int], Awaitable[None]]) -> None:
-        self._night = night
+    def __init__(
+        self,
+        books: Books,
+        workspace: Workspace,
+        outside: Outside,
+        perform: Callable[[str, dict[str, JsonValue], int], Awaitable[None]],
+    ) -> None:
+        self._books = books
+        self._workspace = workspace
+        self._outside = outside
         self._perform = perform
-        self._watched = Watched(night)
+        self._watched = Watched(books, workspace.wake_ups)
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -129,18 +138,18 @@ class Patrol:
         while True:
             await self.once()
             if rounds % TIDY_EVERY == 0:
-                await collect_checkouts(self._night)
-                await catch_up(self._night)
+                await collect_checkouts(self._books, self._workspace.upkeep)
+                await catch_up(self._books, self._outside)
             rounds += 1
             await asyncio.sleep(EVERY_SECONDS)
 
     async def once(self) -> int:
         """Carry out all overdue work; return how much there was."""
-        await end_orphans(self._night)
-        await credentials_forgotten(self._night)
-        await watch_commands(self._night)
-        left = (*await overdue(self._night.clock, self._night.records), *await self._watched.stranded())
+        await end_orphans(self._books, self._workspace.rooms)
+        await credentials_forgotten(self._books)
+        await watch_commands(self._books)
+        left = (*await overdue(self._books.clock, self._books.records), *await self._watched.stranded())
         for work in left:
             log.warning("overdue, done now: %s %s", work.name, work.args)
-            await self._perform(work.name, dict(work.args), await self._night.records.head())
+            await self._perform(work.name, dict(work.args), await self._books.records.head())
         return len(left)

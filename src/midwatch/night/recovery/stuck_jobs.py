@@ -5,7 +5,8 @@ from pathlib import Path as Folder
 from typing import Final
 
 from midwatch.journal.follows import QueuedWork, stage_work
-from midwatch.night.context import Night
+from midwatch.night.context import WakeUps
+from midwatch.ports.books import Books
 from midwatch.rules.recovery.liveness import Path, must_be_resumed_by, standing_of
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
@@ -23,17 +24,18 @@ Seen = tuple[str, int, int, str, str]
 class Watched:
     """Remembers since when each job has looked abandoned."""
 
-    def __init__(self, night: Night) -> None:
-        self._night = night
+    def __init__(self, books: Books, wake_ups: WakeUps) -> None:
+        self._books = books
+        self._wake_ups = wake_ups
         self._since: dict[Seen, datetime] = {}
 
     async def stranded(self) -> tuple[QueuedWork, ...]:
         """List the work that resumes abandoned jobs; normally there is none."""
         active = tuple(state for state in JobState if not state.over)
-        jobs = await self._night.records.find(JobRow, state=active)
-        asks = await self._night.records.find(AskRow, state=AskState.OPEN)
-        timers = await self._night.records.find(TimerRow)
-        now, known, found = self._night.clock.now(), self._since, []
+        jobs = await self._books.records.find(JobRow, state=active)
+        asks = await self._books.records.find(AskRow, state=AskState.OPEN)
+        timers = await self._books.records.find(TimerRow)
+        now, known, found = self._books.clock.now(), self._since, []
         self._since = {}
         for job in jobs:
             path = standing_of(job, asks, timers).path
@@ -49,8 +51,8 @@ class Watched:
         """Whether no known worker has the job; jobs of another machine are checked by that machine."""
         if path is Path.STRANDED:
             return True
-        ours = job.worker in {"", self._night.worker} or _gone(job.worker, self._night.worker)
-        return path in PATIENCE and ours and not self._night.wake_ups.hangs(job.id)
+        ours = job.worker in {"", self._books.worker} or _gone(job.worker, self._books.worker)
+        return path in PATIENCE and ours and not self._wake_ups.hangs(job.id)
 
 
 def _gone(worker: str, ours: str) -> bool:

@@ -8,13 +8,13 @@ from midwatch.journal.events.jobs import JobCreated
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.commands.job_start import start_events
-from midwatch.night.context import Night
 from midwatch.night.jobs.resume import resume_stage, take_up
 from midwatch.night.notify.notice import cut, notice
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
-from midwatch.ports.journal import Records
+from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Rooms
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.gate.gate import judge
@@ -31,18 +31,18 @@ from midwatch.terms.records import ActRow, AskRow, JobRow, PastAct, SessionRow
 from midwatch.terms.trust import GateOutcome, Verdict
 
 SPIN = "gate.spin"
-ActHandler = Callable[[Night, World, ActRow], Awaitable[tuple[list[Event], str]]]
+ActHandler = Callable[[Books, Rooms, World, ActRow], Awaitable[tuple[list[Event], str]]]
 
 
-async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> None:
+async def carry_out(books: Books, rooms: Rooms, act_id: str, *, confirmed: bool = False) -> None:
     """Judge again, then act; a proposal that a person confirmed counts as the person's own command."""
-    act = await night.records.get(ActRow, act_id)
+    act = await books.records.get(ActRow, act_id)
     if act.state != "judged":
         return
-    world = await look(night, await night.records.get(SessionRow, act.session))
+    world = await look(books, await books.records.get(SessionRow, act.session))
     proposal = act.proposal.model_copy(update={"by": Proposer.PERSON}) if confirmed else act.proposal
     facts = world.facts_for(proposal).model_copy(update={"council": act.facts.council})
-    if await night.journal.known(_stopping(act.id)) is not None:
+    if await books.journal.known(_stopping(act.id)) is not None:
         facts = _stopped_for_it(facts)
     verdict = judge(proposal, facts)
     key = f"act:{act.id}:ended"
@@ -52,20 +52,20 @@ async def carry_out(night: Night, act_id: str, *, confirmed: bool = False) -> No
         code, why = verdict.first.code, verdict.first.text
         if verdict.outcome.acts:
             code, why = "acts.no_tool", f"No tool for {act.proposal.kind.value} exists yet."
-        await night.journal.record(ActEnded(act=act.id, end="refused", text=why, code=code), key=key, because=because)
+        await books.journal.record(ActEnded(act=act.id, end="refused", text=why, code=code), key=key, because=because)
         return
-    if await _stops_first(night, world, act):
+    if await _stops_first(books.journal, world, act):
         return
     try:
-        events, result = await handler(night, world, act)
+        events, result = await handler(books, rooms, world, act)
         words = in_words(act.proposal, world.name_of(act.proposal.project))
         events.append(ActEnded(act=act.id, end="done", text=words, result=result))
         if verdict.outcome is GateOutcome.EXECUTE_AND_TELL:
-            events.append(_tell(night.ids, act, f"Decided to {words}."))
-        await night.journal.record(*events, key=key, because=because)
+            events.append(_tell(books.ids, act, f"Decided to {words}."))
+        await books.journal.record(*events, key=key, because=because)
     except Stale as moved:
         failed = ActEnded(act=act.id, end="failed", text=moved.message)
-        await night.journal.record(failed, key=key, because=because)
+        await books.journal.record(failed, key=key, because=because)
 
 
 def _stopping(act: str) -> str:
@@ -81,26 +81,26 @@ def _stopped_for_it(facts: Facts) -> Facts:
     return facts.model_copy(update={"project": facts.project.model_copy(update={"job": job})})
 
 
-async def _stops_first(night: Night, world: World, act: ActRow) -> bool:
+async def _stops_first(journal: Journal, world: World, act: ActRow) -> bool:
     """Whether a restart has to wait until the job that runs is over; it is asked to stop once, and its work is kept."""
     if act.proposal.kind is not ActKind.RESTART:
         return False
     running = [job for job in world.jobs if job.work_item == act.proposal.target and not job.state.over]
-    if running and await night.journal.known(_stopping(act.id)) is None:
+    if running and await journal.known(_stopping(act.id)) is None:
         why = f"restarted: {act.proposal.reason}"
         events = [event for job in running for event in stop_events(job, by="brain", why=why)]
-        await night.journal.record(*events, key=_stopping(act.id), because=(act.judged_seq,))
+        await journal.record(*events, key=_stopping(act.id), because=(act.judged_seq,))
     return bool(running)
 
 
-async def restart_stopped(night: Night, job_id: str) -> None:
+async def restart_stopped(books: Books, rooms: Rooms, job_id: str) -> None:
     """Carry out the restart for which this job was stopped, now that it is over."""
-    job = await night.records.get(JobRow, job_id)
+    job = await books.records.get(JobRow, job_id)
     waiting = {"session": job.session, "kind": ActKind.RESTART.value, "about": job.work_item, "state": "judged"}
-    for act in await night.records.find(PastAct, **waiting):
-        if await night.journal.known(_stopping(act.id)) is not None:
-            asked = await night.records.find(AskRow, subject=act.id, state=AskState.ANSWERED)
-            await carry_out(night, act.id, confirmed=bool(asked))
+    for act in await books.records.find(PastAct, **waiting):
+        if await books.journal.known(_stopping(act.id)) is not None:
+            asked = await books.records.find(AskRow, subject=act.id, state=AskState.ANSWERED)
+            await carry_out(books, rooms, act.id, confirmed=bool(asked))
 
 
 def pause_on_spin(ids: Ids, world: World, verdict: Verdict) -> tuple[Event, ...]:
@@ -114,14 +114,14 @@ def pause_on_spin(ids: Ids, world: World, verdict: Verdict) -> tuple[Event, ...]
     )
 
 
-async def ask_first(night: Night, act_id: str) -> None:
+async def ask_first(books: Books, act_id: str) -> None:
     """Ask the person; the act waits for the answer or for the deadline."""
-    act = await night.records.get(ActRow, act_id)
-    world = await look(night, await night.records.get(SessionRow, act.session))
+    act = await books.records.get(ActRow, act_id)
+    world = await look(books, await books.records.get(SessionRow, act.session))
     words = in_words(act.proposal, world.name_of(act.proposal.project))
     silence = Silence(act.verdict.silence) if act.verdict.silence else Silence.NOT_DONE
     minutes = act.verdict.deadline_minutes
-    due = deadline_at(local_time(world.settings, night.clock.now()), minutes)
+    due = deadline_at(local_time(world.settings, books.clock.now()), minutes)
     draft = AskDraft(
         kind=AskKind.CONFIRM_ACT,
         question=f"May I {words}? {silence_in_words(silence, minutes)}",
@@ -133,23 +133,23 @@ async def ask_first(night: Night, act_id: str) -> None:
         subject=act.id,
         project=act.proposal.project,
     )
-    opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
-    asked = notice(night.ids, act.session, Tier.ACTION, draft.question, subject=opened.ask)
-    if await night.journal.known(f"act:{act.id}:asked") is None:
-        await night.journal.record(opened, asked, key=f"act:{act.id}:asked", because=(act.judged_seq,))
+    opened = AskOpened(ask=books.ids.new("ask"), session=act.session, draft=draft, due_at=due)
+    asked = notice(books.ids, act.session, Tier.ACTION, draft.question, subject=opened.ask)
+    if await books.journal.known(f"act:{act.id}:asked") is None:
+        await books.journal.record(opened, asked, key=f"act:{act.id}:asked", because=(act.judged_seq,))
 
 
-async def _start(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+async def _start(books: Books, _: Rooms, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Start a run with one job, or join the run that a sibling in another repository started."""
-    return await start_events(night.ids, night.records, world, act.proposal, act.id)
+    return await start_events(books.ids, books.records, world, act.proposal, act.id)
 
 
-async def _restart(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+async def _restart(books: Books, rooms: Rooms, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Start again after a job ended, as a job that names the former; if the work was fine, continue it instead."""
     tried = [job for job in world.jobs if job.work_item == act.proposal.target]
-    if tried and (why := await _resume_reason(night.records, night.rooms, tried[-1])):
-        return await _go_on(night.ids, night.records, act, tried[-1], why)
-    events, result = await _start(night, world, act)
+    if tried and (why := await _resume_reason(books.records, rooms, tried[-1])):
+        return await _go_on(books.ids, books.records, act, tried[-1], why)
+    events, result = await _start(books, rooms, world, act)
     renewed = [
         one.model_copy(update={"retry_of": tried[-1].id}) if isinstance(one, JobCreated) and tried else one
         for one in events
@@ -179,7 +179,7 @@ async def _go_on(ids: Ids, records: Records, act: ActRow, former: JobRow, why: s
     return events, job
 
 
-async def _stop(_: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+async def _stop(_: Books, __: Rooms, world: World, act: ActRow) -> tuple[list[Event], str]:
     """Stop the job it names, or all that this night runs in the project; the work is kept."""
     named, project = act.proposal.target, act.proposal.project
     mine = [job for job in world.jobs if job.project == project and not job.state.over]
@@ -190,15 +190,15 @@ async def _stop(_: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
     return events, ",".join(job.id for job in running)
 
 
-async def _notify(night: Night, _: World, act: ActRow) -> tuple[list[Event], str]:
+async def _notify(books: Books, _: Rooms, __: World, act: ActRow) -> tuple[list[Event], str]:
     tier = Tier(max(int(Tier.ACTION), act.proposal.tier))  # a brain may lower its urgency, never raise it
-    said = notice(night.ids, act.session, tier, act.proposal.message, subject=act.id)
+    said = notice(books.ids, act.session, tier, act.proposal.message, subject=act.id)
     return [said], said.notice
 
 
-async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event], str]:
+async def _ask_user(books: Books, _: Rooms, world: World, act: ActRow) -> tuple[list[Event], str]:
     asks = world.settings.asks
-    now = local_time(world.settings, night.clock.now())
+    now = local_time(world.settings, books.clock.now())
     draft = AskDraft(
         kind=AskKind.QUESTION,
         question=act.proposal.message,
@@ -210,16 +210,16 @@ async def _ask_user(night: Night, world: World, act: ActRow) -> tuple[list[Event
         project=act.proposal.project,
     )
     due = deadline_at(now, asks.question_minutes or None)
-    opened = AskOpened(ask=night.ids.new("ask"), session=act.session, draft=draft, due_at=due)
-    asked = notice(night.ids, act.session, tier_of(NoticeKind.NEEDS_INPUT), cut(draft.question), subject=opened.ask)
+    opened = AskOpened(ask=books.ids.new("ask"), session=act.session, draft=draft, due_at=due)
+    asked = notice(books.ids, act.session, tier_of(NoticeKind.NEEDS_INPUT), cut(draft.question), subject=opened.ask)
     return [opened, asked], opened.ask
 
 
-async def _update_work(_: Night, __: World, act: ActRow) -> tuple[list[Event], str]:
+async def _update_work(_: Books, __: Rooms, ___: World, act: ActRow) -> tuple[list[Event], str]:
     return [WorkChanged(item=act.proposal.target, next_step=act.proposal.message, why=act.proposal.reason)], "updated"
 
 
-async def _nothing(_: Night, __: World, ___: ActRow) -> tuple[list[Event], str]:
+async def _nothing(*_: object) -> tuple[list[Event], str]:
     return [], ""
 
 

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from pydantic import JsonValue
 
-from midwatch.night.context import Night
 from midwatch.night.rounds.contracts import contract_for, item_for
 from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
+from midwatch.ports.books import Books
 from midwatch.ports.journal import Moment
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.gate.contract import authority_of
@@ -236,11 +236,11 @@ WAITING_KINDS = frozenset(kind.value for kind in WAITING)
 QUIET_KINDS = WAITING_KINDS | {ActKind.NOTIFY.value, ActKind.REPORT.value, ActKind.ASK_USER.value, ActKind.NOTE.value}
 
 
-async def look(night: Night, session: SessionRow) -> World:
+async def look(books: Books, session: SessionRow) -> World:
     """Read the state, only of tonight's projects: a thousand other projects cost nothing."""
-    at, settings, machine = night.clock.now(), night.settings(), night.machine
+    at, settings, machine = books.clock.now(), books.settings(), books.machine
     free = (machine.free_memory(), machine.free_disk(), machine.isolation())
-    return await night.records.at_once(lambda now: _seen(now, session, at, settings, free))
+    return await books.records.at_once(lambda now: _seen(now, session, at, settings, free))
 
 
 def _seen(

@@ -182,8 +182,8 @@ async def _put_in_force(house: House, wanted: dict[str, JsonValue], *, by: str, 
     differences = diff(house.loaded, changes)
     version = None
     if changes:
-        row = await by_day.propose_settings(house.evening, changes, by=by, note=note)
-        version = (await by_day.apply_settings(house.evening, row.id, by=by)).version
+        row = await by_day.propose_settings(house.books, changes, by=by, note=note)
+        version = (await by_day.apply_settings(house.books, row.id, by=by)).version
         await house.reload_settings()
     house.vault.forget(secret)  # the file may hold another value under the same name
     overruled = {one.key: one.overruled_by for one in differences if one.overruled_by}

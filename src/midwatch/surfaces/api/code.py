@@ -38,7 +38,7 @@ class CodeBegun(Term):
 async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
     """Start a person's command at once; sending it counts as the signature."""
     after = await house.records.head()
-    jobs = await command(house.night, wanted, by=person)
+    jobs = await command(house.books, house.crew.agents, house.workshop.mirrors, wanted, by=person)
     session = await house.records.get(SessionRow, jobs[0].session)
     run = await house.records.get(RunRow, jobs[0].run)
     names = {row.id: row.name for row in await house.records.find(ProjectRow)}

@@ -86,25 +86,25 @@ async def add_project(house: TheHouse, person: Person, new: NewProject) -> Proje
 @router.patch("/projects/{name}", dependencies=[Operates])
 async def change_project(house: TheHouse, person: Person, name: str, edit: ProjectEdit) -> ProjectRow:
     """Change a project."""
-    return await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
+    return await by_day.change_project(house.books, name, by=person, **edit.model_dump())
 
 
 @router.post("/projects/{name}/flags", dependencies=[Operates])
 async def flag_project(house: TheHouse, person: Person, name: str, edit: FlagEdit) -> ProjectRow:
     """Protect, block or skip a project, or undo that."""
-    return await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
+    return await by_day.flag_project(house.books, name, edit.flag, on=edit.on, by=person)
 
 
 @router.post("/projects/{name}/tools/take-back", dependencies=[Operates])
 async def take_back_tool(house: TheHouse, person: Person, name: str, taken: ToolTaken) -> ProjectRow:
     """Take back what an answer always allowed agents in a project."""
-    return await by_day.take_back_tool(house.evening, name, taken.tool, by=person)
+    return await by_day.take_back_tool(house.books, name, taken.tool, by=person)
 
 
 @router.delete("/projects/{name}", dependencies=[Operates])
 async def remove_project(house: TheHouse, person: Person, name: str) -> ProjectRow:
     """Remove a project."""
-    return await by_day.remove_project(house.evening, name, by=person)
+    return await by_day.remove_project(house.books, name, by=person)
 
 
 class NewGoal(Term):
@@ -125,15 +125,13 @@ class GoalEnd(Term):
 @router.post("/goals", dependencies=[Operates])
 async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> GoalRow:
     """State a goal."""
-    return await by_day.set_goal(
-        house.evening, new.project, new.statement, by=person, horizon=new.horizon, goal=new.goal
-    )
+    return await by_day.set_goal(house.books, new.project, new.statement, by=person, horizon=new.horizon, goal=new.goal)
 
 
 @router.post("/goals/{goal}/close", dependencies=[Operates], response_model=GoalClosing)
 async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> Shown:
     """Close a goal."""
-    row = await by_day.close_goal(house.evening, goal, by=person, reached=end.reached)
+    row = await by_day.close_goal(house.books, goal, by=person, reached=end.reached)
     return {"goal": row.goal, "statement": row.statement, "status": "reached" if end.reached else "dropped"}
 
 
@@ -155,13 +153,13 @@ class WorkEdit(Term):
 @router.post("/work", dependencies=[Operates])
 async def add_work(house: TheHouse, person: Person, new: NewWork) -> WorkRow:
     """Add a work item."""
-    return await by_day.add_work(house.evening, new.project, new.title, by=person, priority=new.priority)
+    return await by_day.add_work(house.books, new.project, new.title, by=person, priority=new.priority)
 
 
 @router.patch("/work/{item}", dependencies=[Operates])
 async def move_work(house: TheHouse, person: Person, item: str, edit: WorkEdit) -> WorkRow:
     """Change the state of a work item."""
-    return await by_day.move_work(house.evening, item, by=person, status=edit.status, next_step=edit.next_step)
+    return await by_day.move_work(house.books, item, by=person, status=edit.status, next_step=edit.next_step)
 
 
 class NewSettings(Term):
@@ -177,7 +175,7 @@ async def propose(house: TheHouse, person: Person, new: NewSettings) -> Settings
     changes = {key: parse_value(key, value) if isinstance(value, str) else value for key, value in new.changes.items()}
     await house.reload_settings()
     differences = diff(house.loaded, changes)
-    row = await by_day.propose_settings(house.evening, changes, by=person, note=new.note)
+    row = await by_day.propose_settings(house.books, changes, by=person, note=new.note)
     return SettingsProposal(**fields(row), diff=differences)
 
 
@@ -186,7 +184,7 @@ async def apply(house: TheHouse, person: Person, name: str) -> SettingsRow:
     """Apply a proposal."""
     row = await house.records.get(SettingsRow, name)
     diff(house.loaded, row.changes)  # refuses what contradicts today's settings
-    applied = await by_day.apply_settings(house.evening, name, by=person)
+    applied = await by_day.apply_settings(house.books, name, by=person)
     await house.reload_settings()
     return applied
 
@@ -194,7 +192,7 @@ async def apply(house: TheHouse, person: Person, name: str) -> SettingsRow:
 @router.post("/settings/proposals/{name}/discard", dependencies=[Operates])
 async def discard(house: TheHouse, person: Person, name: str) -> SettingsRow:
     """Discard a proposal."""
-    await by_day.discard_settings(house.evening, name, by=person)
+    await by_day.discard_settings(house.books, name, by=person)
     return await house.records.get(SettingsRow, name)
 
 
@@ -209,6 +207,6 @@ class LevelEdit(Term):
 @router.put("/level", dependencies=[Governs])
 async def set_level(house: TheHouse, person: Person, edit: LevelEdit) -> LevelSet:
     """Set the level."""
-    await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
+    await by_day.set_level(house.books, edit.level, by=person, forced=edit.force, reason=edit.reason)
     standing = await by_day.current_level(house.records, house.loaded.settings)
     return LevelSet(level=standing, tonight=await by_day.tonight_level(house.records))

@@ -54,7 +54,7 @@ def _checkout(kept: Shown) -> Shown:
 async def job_stop(house: TheHouse, person: Person, name: str, why: Why) -> JobRow:
     """Stop a job; its work is kept."""
     row = await house.records.get(JobRow, name)
-    await steering.stop_job(house.night, row, by=person, why=why.text or f"stopped by {person}")
+    await steering.stop_job(house.books, house.workshop.rooms, row, by=person, why=why.text or f"stopped by {person}")
     return await house.records.get(JobRow, row.id)
 
 
@@ -63,7 +63,7 @@ async def job_resume(house: TheHouse, person: Person, name: str) -> JobRow:
     """Resume a failed or stopped job, as a new job in its checkout."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
-    return await steering.resume_job(house.night, row, by=person)
+    return await steering.resume_job(house.books, row, by=person)
 
 
 class Discarding(Term):
@@ -77,7 +77,7 @@ async def job_discard(house: TheHouse, person: Person, name: str, how: Discardin
     """Delete a job's checkouts; refused where work would be lost, unless forced."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
-    freed = await steering.discard(house.night, row, by=person, force=how.force)
+    freed = await steering.discard(house.journal, house.workshop.upkeep, row, by=person, force=how.force)
     return {"job": row.id, "number": row.number, "freed_bytes": freed}
 
 
@@ -85,18 +85,18 @@ async def job_discard(house: TheHouse, person: Person, name: str, how: Discardin
 async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> PullRequestRow:
     """Close a job's pull request without merging it."""
     row = await house.records.get(JobRow, name)
-    return await steering.close(house.night, row, by=person, why=why.text)
+    return await steering.close(house.books, house.forges, row, by=person, why=why.text)
 
 
 @router.post("/jobs/{name}/merge", dependencies=[Operates])
 async def job_merge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
     """Merge a job's pull request; only a person may."""
     row = await house.records.get(JobRow, name)
-    return await steering.merge(house.night, row, by=person)
+    return await steering.merge(house.books, house.forges, row, by=person)
 
 
 @router.post("/jobs/{name}/unmerge", dependencies=[Operates])
 async def job_unmerge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
     """Take back the merge of a job's pull request, if its branch has not moved since."""
     row = await house.records.get(JobRow, name)
-    return await steering.unmerge(house.night, row, by=person)
+    return await steering.unmerge(house.books, house.forges, row, by=person)

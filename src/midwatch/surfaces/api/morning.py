@@ -65,7 +65,7 @@ async def take_review(house: House, review: Review, *, by: Caller, night: str) -
 
     They stay open too where the person may review and not close.
     """
-    session = await verdicts.submit(house.morning, review, by=by.name, night=night)
+    session = await verdicts.submit(house.books, review, by=by.name, night=night)
     if not by.may(Scope.OPERATE):
         return session
     _, report = await verdicts.last_report(house.records, session.id)
@@ -75,7 +75,9 @@ async def take_review(house: House, review: Review, *, by: Caller, night: str) -
         one = about(pull.job, report.recommendations)
         if one is not None and one.id in no and not no[one.id].keep_open:
             job = await house.records.get(JobRow, pull.job)
-            await steering.close(house.night, job, by=by.name, why=no[one.id].reason or "rejected in the review")
+            await steering.close(
+                house.books, house.forges, job, by=by.name, why=no[one.id].reason or "rejected in the review"
+            )
     return session
 
 

@@ -71,7 +71,7 @@ class SessionHeard(SessionRow):
 async def say(house: TheHouse, person: Person, why: Why) -> SessionHeard:
     """Send the night a message; it answers, and pauses until it is resumed."""
     session = await _current(house)
-    answer = await steering.say(house.night, session, why.text, by=person)
+    answer = await steering.say(house.books, house.night.brain, session, why.text, by=person)
     return SessionHeard(**fields(await house.records.get(SessionRow, session.id)), answer=answer)
 
 
@@ -81,13 +81,13 @@ async def steer(house: TheHouse, person: Person, verb: str, why: Why) -> Session
     session = await _current(house)
     match verb:
         case "pause":
-            await steering.pause(house.night.journal, session, by=person, why=why.text or f"paused by {person}")
+            await steering.pause(house.journal, session, by=person, why=why.text or f"paused by {person}")
         case "resume":
-            await steering.resume(house.night.journal, house.night.records, session, by=person)
+            await steering.resume(house.journal, house.records, session, by=person)
         case "stop":
-            await settlement.debrief(house.night, session.id, why.text or f"stopped by {person}", actor=person)
+            await settlement.debrief(house.books, session.id, why.text or f"stopped by {person}", actor=person)
         case "think":
-            await steering.think(house.night.journal, house.night.records, session, by=person)
+            await steering.think(house.journal, house.records, session, by=person)
         case _:
             raise Unknown(f"A night cannot {verb}.", hint="pause, resume, stop, think, say")
     return await house.records.get(SessionRow, session.id)
@@ -105,4 +105,4 @@ class AnswerGiven(Term):
 @router.post("/asks/{name}/answer", dependencies=[Answers])
 async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> AskRow:
     """Answer an ask; the first answer wins."""
-    return await settlement.answer(house.night, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
+    return await settlement.answer(house.books, name, given.answer, by=person, text=given.text, shown=given.shown_hash)

@@ -51,7 +51,7 @@ async def begin(house: TheHouse, person: Person, new: NewPreflight) -> Shown:
 @router.get("/preflight", dependencies=[Reads], response_model=PreflightAnswer)
 async def last(house: TheHouse) -> Shown:
     """Show the last preflight of the current orders."""
-    row, _ = await looks.standing(house.evening)
+    row, _ = await looks.standing(house.books)
     if row is None:
         raise Unknown("No preflight for these orders yet.", hint="Run one: midwatch preflight")
     return await preflights.preflight_answer(house, row)

@@ -22,7 +22,7 @@ async def make(house: TheHouse, person: Person, wanted: Wanted) -> StackAnswer:
     """Start a merge check of a project's open branches; it runs in the background."""
     if not wanted.project.strip():
         raise Unknown("No project is named.", hint="List them: midwatch project")
-    return await stack_answer(house, await build_stack.begin_again(house.morning, wanted.project, by=person))
+    return await stack_answer(house, await build_stack.begin_again(house.books, wanted.project, by=person))
 
 
 @router.post("/stacks/{name}/merge", dependencies=[Operates])
@@ -34,4 +34,4 @@ async def merge(house: TheHouse, person: Person, name: str) -> StackAnswer:
 @router.post("/stacks/{name}/undo", dependencies=[Operates])
 async def undo(house: TheHouse, person: Person, name: str) -> StackAnswer:
     """Undo a merged stack, if its branch has not moved since."""
-    return await stack_answer(house, await merge_stack.undo(house.morning, name, by=person))
+    return await stack_answer(house, await merge_stack.undo(house.books, house.forges.local, name, by=person))

@@ -118,7 +118,7 @@ class DemoNight:
         self._say("step", "Evening: the orders")
         evening = house.evening
         await by_day.add_project(evening, source, by="you", name="sample-shop", purpose="Show a night", checks=(CHECK,))
-        await by_day.set_goal(evening, "sample-shop", "Code that reads well", by="you", horizon=Horizon.MEDIUM)
+        await by_day.set_goal(evening.books, "sample-shop", "Code that reads well", by="you", horizon=Horizon.MEDIUM)
         orders = Orders(
             level=Level.CAUTIOUS,
             goals=("Tidy code without changing what it does",),
@@ -162,7 +162,7 @@ class DemoNight:
             "demo", "you would press A, E, R; here the demo accepts the first and defers the rest, rating 4, 4, 5"
         )
         given = Review(usefulness=4, trust=4, brevity=5, outcomes=_verdicts(report.recommendations))
-        await review.submit(house.morning, given, by="demo", night=session)
+        await review.submit(house.books, given, by="demo", night=session)
         runs = await house.records.find(RunRow, session=session)
         for run in runs:
             self._say(

@@ -63,7 +63,7 @@ async def _stands(house: House, name: str, setup: ChannelSetup) -> Shown:
 async def _looked_at(house: House, name: str) -> Shown:
     """Ask Apprise which service its URL names."""
     try:
-        service = await house.night.outlet.look(name)
+        service = await house.night.outside.outlet.look(name)
     except MidwatchError as error:
         said = house.redactor.redact(error.message), house.redactor.redact(error.hint)
         return {"kind": "", "place": "", "problem": said[0], "hint": said[1]}
@@ -76,7 +76,7 @@ async def try_out(house: House, name: str) -> Shown:
         raise Unknown(f"There is no channel {name}.", hint=f"Add it: midwatch channel add {name}")
     house.vault.forget(channel_secret(name))
     try:
-        await house.night.outlet.push(name, "Midwatch", HELLO)
+        await house.night.outside.outlet.push(name, "Midwatch", HELLO)
     except MidwatchError as error:
         said = house.redactor.redact(error.message)
         return {"name": name, "ok": False, "sentence": said, "hint": error.hint}

@@ -22,7 +22,7 @@ async def preflight_answer(house: House, row: PreflightRow) -> Shown:
     """Return one as JSON, and whether the orders may be signed on it."""
     shown = (await whole(house, row)).model_dump(mode="json")
     ended = row.ended_at.isoformat() if row.ended_at else None
-    fresh = bool(row.session) and preflight.holds(house.evening, row)
+    fresh = bool(row.session) and preflight.holds(house.books, row)
     return shown | {"state": row.state.value, "ended_at": ended, "fresh": fresh, "error": row.error}
 
 

@@ -2,7 +2,7 @@
 
 from midwatch.journal.events import jobs, morning, projects, session
 
-Books = (
+Backlog = (
     projects.ProjectAdded
     | projects.ProjectChanged
     | projects.ProjectRemoved

@@ -72,7 +72,7 @@ async def job_now(house: TheHouse, name: str) -> HTMLResponse:
 async def stop(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Stop a job; its work is kept."""
     row = await house.records.get(rec.JobRow, name)
-    await steering.stop_job(house.night, row, by=person, why=f"stopped by {person}")
+    await steering.stop_job(house.books, house.workshop.rooms, row, by=person, why=f"stopped by {person}")
     return await job_now(house, row.id)
 
 

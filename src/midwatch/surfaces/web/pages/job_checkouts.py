@@ -33,7 +33,7 @@ async def resume(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Resume it as a new job, and go to that job's page."""
     row = await house.records.get(JobRow, name)
     await shells.refuse_while_entered(house.home, row.id, row.number)
-    new = await steering.resume_job(house.night, row, by=person)
+    new = await steering.resume_job(house.books, row, by=person)
     return HTMLResponse("", headers={"hx-redirect": f"/jobs/{new.number}"})
 
 
@@ -44,7 +44,7 @@ async def discard(request: Request, house: TheHouse, person: Person, name: str) 
     force = (await request.form()).get("force", "") == "yes"
     try:
         await shells.refuse_while_entered(house.home, row.id, row.number)
-        freed = await steering.discard(house.night, row, by=person, force=force)
+        freed = await steering.discard(house.journal, house.workshop.upkeep, row, by=person, force=force)
     except Refused as refused:
         shown = await _shown(house, row)
         if not shown["kept"]:

@@ -82,21 +82,21 @@ async def answer(request: Request, house: TheHouse, person: Person, painter: The
         raise Misuse("The answer does not say which question it is for.", hint="Load the page again.")
     ask = await house.records.get(AskRow, name)
     said = next((one for one in ask.options if clean(one) == said), said)  # a button sends an option as it is shown
-    await settlement.answer(house.night, ask.id, said, by=person, text=text, shown=shown)
+    await settlement.answer(house.books, ask.id, said, by=person, text=text, shown=shown)
     return HTMLResponse(await painter.regions(("asks", "counts")))
 
 
 @router.post("/live/pause", dependencies=[Operates])
 async def pause(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Pause the loop."""
-    await steering.pause(house.night.journal, await _current(house), by=person, why=f"paused by {person}")
+    await steering.pause(house.journal, await _current(house), by=person, why=f"paused by {person}")
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 
 @router.post("/live/resume", dependencies=[Operates])
 async def resume(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Resume the loop."""
-    await steering.resume(house.night.journal, house.night.records, await _current(house), by=person)
+    await steering.resume(house.journal, house.records, await _current(house), by=person)
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 
@@ -104,7 +104,7 @@ async def resume(house: TheHouse, person: Person, painter: ThePainter) -> HTMLRe
 async def stop(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """End the night now; its work is kept and the brief is written."""
     session = await _current(house)
-    await settlement.debrief(house.night, session.id, f"stopped by {person}", actor=person)
+    await settlement.debrief(house.books, session.id, f"stopped by {person}", actor=person)
     return HTMLResponse(await painter.regions(REGIONS))
 
 
@@ -112,7 +112,7 @@ async def stop(house: TheHouse, person: Person, painter: ThePainter) -> HTMLResp
 async def say(request: Request, house: TheHouse, person: Person, painter: ThePainter) -> HTMLResponse:
     """Send the night a message; it pauses to read it."""
     text = (await _form(request)).get("text", "")
-    await steering.say(house.night, await _current(house), text, by=person)
+    await steering.say(house.books, house.night.brain, await _current(house), text, by=person)
     return HTMLResponse(await painter.regions(("banner", "controls")))
 
 

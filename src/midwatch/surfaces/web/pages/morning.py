@@ -71,14 +71,14 @@ async def hand_in(request: Request, house: TheHouse, caller: TheCaller) -> HTMLR
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Merge a job's pull request at a person's request, and show how to undo it."""
     job = await house.records.get(rec.JobRow, name)
-    return await _pull_shown(house, job, await steering.merge(house.night, job, by=person))
+    return await _pull_shown(house, job, await steering.merge(house.books, house.forges, job, by=person))
 
 
 @router.post("/morning/unmerge/{name}", dependencies=[Operates])
 async def unmerge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Take the merge of a job's pull request back."""
     job = await house.records.get(rec.JobRow, name)
-    return await _pull_shown(house, job, await steering.unmerge(house.night, job, by=person))
+    return await _pull_shown(house, job, await steering.unmerge(house.books, house.forges, job, by=person))
 
 
 async def _pull_shown(house: House, job: rec.JobRow, row: rec.PullRequestRow) -> HTMLResponse:
@@ -189,14 +189,14 @@ async def merge_as_one(house: TheHouse, person: Person, name: str) -> HTMLRespon
 @router.post("/morning/stack/{name}/undo", dependencies=[Operates])
 async def undo(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Undo a merged stack."""
-    return await _stack_shown(house, await merge_stack.undo(house.morning, name, by=person))
+    return await _stack_shown(house, await merge_stack.undo(house.books, house.forges.local, name, by=person))
 
 
 @router.post("/morning/stack/{name}/check", dependencies=[Operates])
 async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Check the branches of the same project again."""
     old = await house.records.get(rec.StackRow, name)
-    return await _stack_shown(house, await build_stack.begin_again(house.morning, old.project, by=person))
+    return await _stack_shown(house, await build_stack.begin_again(house.books, old.project, by=person))
 
 
 async def _stack_shown(house: House, row: rec.StackRow) -> HTMLResponse:

@@ -160,7 +160,7 @@ def _unsigned(error: MidwatchError) -> forms.Form:
 @router.post("/tonight/start/cancel", dependencies=[Operates])
 async def take_back(house: TheHouse, person: Person, on: ThePage) -> HTMLResponse:
     """Take back a signature that waits for the preflight."""
-    await signing.take_back(house.evening, by=person)
+    await signing.take_back(house.books, by=person)
     return await polled(house, on)
 
 

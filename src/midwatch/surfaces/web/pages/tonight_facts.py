@@ -94,7 +94,7 @@ async def _sheet(
 async def _preflight(house: House, sheet: SessionRow) -> Shown:
     """The preflight of a signed night, or the last one of these orders."""
     if sheet.state is SessionState.BRIEFING:
-        row, fresh = await looks.standing(house.evening)
+        row, fresh = await looks.standing(house.books)
     else:
         row, fresh = next(iter(await house.records.find(PreflightRow, id=sheet.preflight)), None), False
     return {"preflight": await preflights.whole(house, row) if row else None, "preflight_fresh": fresh}
@@ -108,7 +108,7 @@ async def _facts(
         AskKind.APPROVE_PLAN, orders.level, inside_scopes=True, silence_approves=orders.permissions.silence_approves
     )
     named = {name for work in orders.work for name in work.where}
-    walls = house.night.machine.isolation()
+    walls = house.books.machine.isolation()
     return SheetFacts(
         orders=orders,
         standing=await by_day.current_level(house.records, house.loaded.settings),

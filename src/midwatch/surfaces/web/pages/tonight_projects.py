@@ -67,7 +67,7 @@ async def change_project(house: TheHouse, person: Person, request: Request, on: 
                 "tools": lines(sent, "tools"),
             }
         )
-        await by_day.change_project(house.evening, name, by=person, **edit.model_dump())
+        await by_day.change_project(house.books, name, by=person, **edit.model_dump())
     except (MidwatchError, ValidationError) as error:
         return await _wrong(house, "change", name, sent, error)
     return await followed(house, on, "projects")
@@ -76,7 +76,7 @@ async def change_project(house: TheHouse, person: Person, request: Request, on: 
 @router.post("/tonight/projects/{name}/tools/take-back", dependencies=[Operates])
 async def take_back_tool(house: TheHouse, person: Person, request: Request, on: ThePage, name: str) -> HTMLResponse:
     """Take back what an answer always allowed agents in a project."""
-    await by_day.take_back_tool(house.evening, name, text(await request.form(), "tool"), by=person)
+    await by_day.take_back_tool(house.books, name, text(await request.form(), "tool"), by=person)
     return await followed(house, on, "projects")
 
 
@@ -95,7 +95,7 @@ async def flag_project(house: TheHouse, person: Person, request: Request, on: Th
         edit = FlagEdit.model_validate({"flag": text(sent, "flag"), "on": text(sent, "on")})
     except ValidationError as error:
         raise Misuse(_said(error)[0], hint="Reload the page.") from error
-    await by_day.flag_project(house.evening, name, edit.flag, on=edit.on, by=person)
+    await by_day.flag_project(house.books, name, edit.flag, on=edit.on, by=person)
     return await followed(house, on, "projects", form=Form("flag", {"flag": edit.flag.value}, item=name))
 
 
@@ -107,7 +107,7 @@ async def set_goal(house: TheHouse, person: Person, request: Request, name: str)
         new = NewGoal.model_validate(
             {"project": name, "statement": text(sent, "statement"), "horizon": text(sent, "horizon") or "short"}
         )
-        await by_day.set_goal(house.evening, name, new.statement, by=person, horizon=new.horizon)
+        await by_day.set_goal(house.books, name, new.statement, by=person, horizon=new.horizon)
     except (MidwatchError, ValidationError) as error:
         return await _wrong(house, "goal", name, sent, error)
     return await answer(house, "projects")
@@ -121,7 +121,7 @@ async def add_work(house: TheHouse, person: Person, request: Request, name: str)
         new = NewWork.model_validate(
             {"project": name, "title": text(sent, "title"), "priority": text(sent, "priority") or 3}
         )
-        await by_day.add_work(house.evening, name, new.title, by=person, priority=new.priority)
+        await by_day.add_work(house.books, name, new.title, by=person, priority=new.priority)
     except (MidwatchError, ValidationError) as error:
         return await _wrong(house, "work-item", name, sent, error)
     return await answer(house, "projects")
@@ -148,7 +148,7 @@ async def set_level(house: TheHouse, person: Person, request: Request, on: ThePa
         edit = LevelEdit.model_validate(
             {"level": text(sent, "level"), "force": bool(text(sent, "reason")), "reason": text(sent, "reason")}
         )
-        await by_day.set_level(house.evening, edit.level, by=person, forced=edit.force, reason=edit.reason)
+        await by_day.set_level(house.books, edit.level, by=person, forced=edit.force, reason=edit.reason)
     except (MidwatchError, ValidationError) as error:
         said, status = _said(error)
         field = "reason" if isinstance(error, MidwatchError) else "level"

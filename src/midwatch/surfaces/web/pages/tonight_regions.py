@@ -80,7 +80,7 @@ async def followed(
     names = (*names, *FOLLOWING)
     draft = before or shown["draft"]
     if draft is not None and page.shown != sign_orders.orders_hash(draft.orders):
-        shown["changes"] = await sign_orders.changes_since(house.evening, draft, page.shown)
+        shown["changes"] = await sign_orders.changes_since(house.journal, draft, page.shown)
         shown["was_behind"] = True
         names = (*names, *(one for one in SHEET if one not in page.open or one in names))
     return _sent(names, shown, form, 200)

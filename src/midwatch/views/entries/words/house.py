@@ -13,7 +13,7 @@ from midwatch.journal.events.preflight import (
     SigningDropped,
 )
 from midwatch.terms.preflight import LineState
-from midwatch.views.entries.groups import Books, Standing
+from midwatch.views.entries.groups import Backlog, Standing
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, listed, spaced
 
@@ -22,10 +22,10 @@ def sentence(event: ev.ProjectEvent, names: Names) -> str:
     """Describe a change of projects, goals, work, settings or the level."""
     if isinstance(event, Standing):
         return _standing(event, names)
-    return _books(event, names)
+    return _backlog(event, names)
 
 
-def _books(event: Books, names: Names) -> str:
+def _backlog(event: Backlog, names: Names) -> str:
     match event:
         case ev.ProjectAdded(project=project):
             text = f"Project {clean(project.name)} was added: {clean(project.path)} ({clean(project.branch)})"

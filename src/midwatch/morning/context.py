@@ -1,26 +1,18 @@
 """What the morning needs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from midwatch.ports.clock import Clock, Ids
+from midwatch.ports.books import Books
 from midwatch.ports.door import Door
 from midwatch.ports.forge import BranchMover, Commenter
-from midwatch.ports.journal import Blobs, Journal, Records
 from midwatch.ports.workspace import MergeTrials, Mirrors, Proofs, Upkeep
-from midwatch.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Morning:
-    """What the morning's functions use."""
+    """What the morning's functions use; one that needs only the books is given those."""
 
-    journal: Journal
-    records: Records
-    blobs: Blobs
-    clock: Clock
-    ids: Ids
-    settings: Callable[[], Settings]
+    books: Books
     mirrors: Mirrors
     merges: MergeTrials
     proofs: Proofs
