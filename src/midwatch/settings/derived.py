@@ -52,8 +52,8 @@ def session_limits(settings: Settings) -> Limits:
 
 def careful_limits(settings: Settings) -> Limits:
     """Give the ceilings of a session whose orders have no limits at all: a small budget, and the usual time."""
-    usual, own = session_limits(settings), settings.limits
-    small = {"usd": min(usual.usd, own.unstated_usd), "tokens": min(usual.tokens, own.unstated_tokens)}
+    usual, limits = session_limits(settings), settings.limits
+    small = {"usd": min(usual.usd, limits.unstated_usd), "tokens": min(usual.tokens, limits.unstated_tokens)}
     return usual.model_copy(update=small)
 
 
