@@ -101,7 +101,7 @@ class Person:
     def watching(self, after: int = 0) -> Iterator["Watch"]:
         """Follow the night on a second terminal."""
         with subprocess.Popen(
-            command(("watch", "--after", str(after))),
+            command(("watch", "--all", "--after", str(after))),
             stdout=subprocess.PIPE,
             text=True,
             env=self.environment | {"PYTHONUNBUFFERED": "1"},

@@ -78,5 +78,5 @@ def test_a_replay_shows_what_the_agent_was_told_folded_or_whole(ann: Person) -> 
 
 
 def test_watching_says_again_where_jobs_stand_once_that_changed(ann: Person) -> None:
-    said = ann.types("watch", "--after", "0", expect=None).out
+    said = ann.types("watch", "--all", "--after", "0", expect=None).out
     assert said.count(f"now    {LINE}") == 1

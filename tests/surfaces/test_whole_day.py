@@ -383,8 +383,12 @@ def test_the_same_is_read_without_a_server_and_nothing_can_be_written(day: Day) 
             said = person.types(*words, expect=5)
             assert said.err == "midwatch: Midwatch is not running.\n  Start it: midwatch up --detach\n", words
         assert person.types("status").out.startswith("Midwatch is not running. Start it: midwatch up --detach\n")
-        followed = person.types("watch", "--after", "0", expect=5)
+        followed = person.types("watch", "--all", "--after", "0", expect=5)
         assert "nothing more will come" in followed.err
+        milestones = person.types("watch", "--after", "0", expect=5).out
+        assert "The brief is ready" in milestones
+        assert "A notice was sent by log" in followed.out
+        assert "A notice was sent by log" not in milestones
     finally:
         person.types("up", "--detach")
     assert without == with_server

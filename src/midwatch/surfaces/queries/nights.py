@@ -12,6 +12,7 @@ from midwatch.surfaces.queries.reads import LONGEST_WAIT, Page, PageSize, Place,
 from midwatch.terms.records import ActRow, CheckInRow, NoticeRow, RunRow, SessionRow
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
+from midwatch.views.entries.tags import MILESTONES
 from midwatch.views.text.names import Names
 
 READS = ReadTable()
@@ -42,6 +43,8 @@ class EntryShown(Term):
     kind: str
     job: str
     text: str
+    milestone: bool
+    """Whether a person follows a night by it; all others are Midwatch's own steps."""
 
 
 @READS.at("/orders/example")
@@ -109,4 +112,5 @@ def _entry(entry: Entry, names: Names) -> EntryShown:
         kind=entry.event.kind,
         job=str(getattr(entry.event, "job", "")),
         text=describe(entry.event, names),
+        milestone=entry.event.kind in MILESTONES,
     )

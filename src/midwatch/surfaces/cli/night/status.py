@@ -108,20 +108,25 @@ def silence(ask: dict[str, Any], now: str) -> str:
     return f"silence means {ask['silence'].replace('_', ' ')} {until(ask['due_at'], now)}"
 
 
-def watch(after: int = typer.Option(-1, help="Begin after this entry; by default with the newest 20.")) -> None:
+def watch(
+    after: int = typer.Option(-1, help="Begin after this entry; by default with the last few."),
+    *,
+    every: bool = typer.Option(False, "--all", help="Print every entry, Midwatch's own steps included."),
+) -> None:
     """Follow the night as it happens, until its brief is ready; leave earlier with Ctrl-C.
 
     Example: midwatch watch
     """
     now = client.get("/status")
-    seq = after if after >= 0 else max(0, now["seq"] - 20)
+    seq = after if after >= 0 else max(0, now["seq"] - (20 if every else 100))
     under_way = _night_under_way(now)
     result: dict[str, list[Any]] = {}
     try:
         while True:
             here = client.server_answers()
             entries = client.get("/entries", after=seq, wait=WAIT if here else "")
-            seq = _print(entries) or seq
+            _print([entry for entry in entries if every or entry["milestone"]])
+            seq = int(entries[-1]["seq"]) if entries else seq
             if any(entry["kind"].startswith(MOVING) for entry in entries):
                 result = _lines_that_moved(result)
             if any(entry["kind"].startswith(ENDING) for entry in entries):
@@ -135,13 +140,12 @@ def watch(after: int = typer.Option(-1, help="Begin after this entry; by default
         typer.echo("")
 
 
-def _print(entries: list[dict[str, Any]]) -> int:
-    """Print entries, and return the last one's number; an ask whose whole question is in them was shown here."""
+def _print(entries: list[dict[str, Any]]) -> None:
+    """Print entries; an ask whose whole question is in them was shown here."""
     for entry in entries:
         line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
     if said := " ".join(entry["text"] for entry in entries if entry["kind"] == "ask.opened"):
         asks_shown.remember(row for row in client.get("/asks") if row["what"] in said)
-    return int(entries[-1]["seq"]) if entries else 0
 
 
 def _night_under_way(now: dict[str, Any]) -> int:
