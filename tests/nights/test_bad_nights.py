@@ -112,7 +112,7 @@ async def test_orders_without_pull_requests_deliver_none(tmp_path: Path) -> None
     """SPEC 8: an external effect happens only if the orders name it."""
     source = sample_repository(tmp_path / "sample")
     async with a_house(tmp_path / "home", agents={"housekeeper": ScriptedAgent(GOOD)}) as house:
-        job = await a_night(house, source, permissions={"external": ()})
+        job = await a_night(house, source, permissions={"external": (), "silence_approves": True})
         assert job.state is JobState.FAILED
         (denied,) = await house.house.records.find(InvocationRow, job=job.id)
         assert denied.status == "denied"

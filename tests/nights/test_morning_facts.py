@@ -13,7 +13,7 @@ from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages.morning import page_of
 from midwatch.terms.acts import ActKind, BrainAnswer, Proposal, Sense
 from midwatch.terms.jobs import Done, JobState, Plan
-from midwatch.terms.orders import OrderedWork, Orders
+from midwatch.terms.orders import OrderedWork
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
     ActRow,
@@ -271,7 +271,7 @@ async def test_work_that_only_waited_for_its_turn_is_no_risk(tmp_path: Path) -> 
         for name in ("one", "two"):
             await house.project(sample_repository(tmp_path / name), name=name, checks=(CHECK,))
         work = tuple(OrderedWork(project=name, title="Tidy up") for name in ("one", "two"))
-        await house.begin(Orders(level=Level.CAUTIOUS, goals=("Tidy",), work=work))
+        await house.begin(orders(work=work))
         await house.to_the_brief()
         (report,) = await house.house.records.find(ReportRow)
         refused = [act.code for act in await house.house.records.find(ActRow) if act.state == "refused"]

@@ -34,6 +34,7 @@ project = "web"
 paths = ["sample/**"]
 checks = ["true"]
 """
+THREE_EACH = BOTH.replace('agent = "scripted"', 'agent = "scripted"\nusd = 3') + "[limits]\nusd = 50\n"
 
 
 class Attentive(ScriptedAgent):
@@ -121,7 +122,7 @@ async def test_a_part_that_never_began_ends_with_its_night(tmp_path: Path) -> No
 
 async def test_each_part_has_its_own_checks_and_an_equal_share(tmp_path: Path) -> None:
     async with a_house(tmp_path / "home", agents={"scripted": Attentive()}) as house:
-        await night_of(house, tmp_path, read_orders(BOTH.replace('agent = "scripted"', 'agent = "scripted"\nusd = 3')))
+        await night_of(house, tmp_path, read_orders(THREE_EACH))
         (run,) = await house.house.records.find(RunRow)
         api, web = (part_of(run.contract, part.project_id) for part in run.contract.parts)
         assert run.contract.constraints.max_usd_micros == 6_000_000

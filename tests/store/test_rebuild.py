@@ -15,7 +15,7 @@ from tests.store import scenes
 from tests.store.histories import Walk
 from tests.store.opened import Store, opened
 
-STEPS = 480
+STEPS = 560
 
 
 def rebuilt(store: Store, upto: int | None = None) -> dict[str, str]:
@@ -46,7 +46,7 @@ async def test_the_fingerprint_sees_every_table_and_every_change(store: Store) -
     assert rebuilt(store) == before
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, 3])
 async def test_a_random_legal_history_rebuilds_to_the_same_records(store: Store, seed: int) -> None:
     walk = Walk(store, seed)
     then: dict[int, dict[str, str]] = {}

@@ -48,20 +48,20 @@ async def test_a_script_follows_a_log_by_its_offsets(tmp_path: Path) -> None:
         job = await the_job(house)
         path = house.house.workshop.rooms.log(job.id, "agent")
         path.write_bytes("one\nzwölf\x1b[31m\nthr".encode())
-        first = await ann.api("GET", "/jobs/1/log?from=0")
+        first = await ann.api("GET", "/jobs/1/log?raw=true&from=0")
         assert first.text == "one\nzwölf\n"
         assert first.headers["midwatch-over"] == "no"
         place = first.headers["midwatch-next"]
         assert int(place) == len("one\nzwölf\x1b[31m\n".encode())
         with path.open("ab") as file:
             file.write(b"ee\nlast words")
-        assert (await ann.api("GET", f"/jobs/1/log?from={place}")).text == "three\n"
+        assert (await ann.api("GET", f"/jobs/1/log?raw=true&from={place}")).text == "three\n"
         await stopped(house)
-        rest = await ann.api("GET", f"/jobs/1/log?from={int(place) + 6}")
+        rest = await ann.api("GET", f"/jobs/1/log?raw=true&from={int(place) + 6}")
         assert rest.text.startswith("last words")
-        end = await ann.api("GET", f"/jobs/1/log?from={rest.headers['midwatch-next']}&wait=20")
+        end = await ann.api("GET", f"/jobs/1/log?raw=true&from={rest.headers['midwatch-next']}&wait=20")
         assert (end.text, end.headers["midwatch-over"]) == ("", "yes")
-        whole = await ann.api("GET", "/jobs/1/log")
+        whole = await ann.api("GET", "/jobs/1/log?raw=true")
         assert whole.text.startswith("one\n")
         assert int(whole.headers["midwatch-next"]) == path.stat().st_size
 

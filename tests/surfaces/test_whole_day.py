@@ -227,7 +227,8 @@ def test_a_job_shows_its_proof_its_log_and_its_diff(day: Day) -> None:
     shown = day.person.types("job", "show", "1").out
     assert "proof: green" in shown
     assert "left: sample/broken.py:2 F821" in shown
-    assert "Committed 'Remove unused imports'" in day.person.types("job", "log", "1").out.splitlines()
+    assert "said      Committed 'Remove unused imports'\n" in day.person.types("job", "log", "1").out
+    assert day.person.types("job", "log", "1", "--raw").out.startswith('{"type": "message"')
     diff = day.person.types("job", "diff", "1").out
     assert "-import os\n" in diff
     assert diff.endswith("\n")
