@@ -106,6 +106,7 @@ class Asking:
         opened = AskOpened(ask=self._books.ids.new("ask"), session=self._job.session, draft=draft, due_at=due)
         tier = tier_of(NoticeKind.PLAN_READY)
         notice = job_notice(self._books.ids, self._job, tier, cut(question), subject=opened.ask)
+        self._held.add(opened.ask)  # before it can be read: an equal call must not take it for one of before a restart
         await self._books.journal.record(opened, notice)
         return opened.ask, due
 

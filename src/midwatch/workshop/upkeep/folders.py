@@ -77,10 +77,20 @@ def _held_by_the_frozen(path: Path, descriptor: int) -> bool:
         stat = Path("/proc", holder, "stat").read_bytes() if holder.isdigit() else b""
     except OSError:
         return False
-    if stat[stat.rfind(b")") + 2 :][:1] != b"T":
-        return False
-    path.unlink(missing_ok=True)
-    return True
+    return stat[stat.rfind(b")") + 2 :][:1] == b"T" and _moved_away(path, descriptor)
+
+
+def _moved_away(path: Path, descriptor: int) -> bool:
+    """Remove the file of a frozen holder; one process at a time, or the second would remove the next holder's file."""
+    moving = _open(path.with_name(f"{path.name}.moving"))
+    try:
+        if not _taken(moving):
+            return False
+        if _is_still(path, descriptor):
+            path.unlink(missing_ok=True)
+        return True
+    finally:
+        os.close(moving)
 
 
 def _taken(descriptor: int) -> bool:
