@@ -15,6 +15,7 @@ from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
 from midwatch.night.commands import steering
+from midwatch.night.commands.code_command import Commanded
 from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.web.pages import live
 from midwatch.surfaces.web.stream.live_regions import REGIONS, Painter, changed
@@ -23,6 +24,7 @@ from midwatch.terms.people import Role
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, MessageRow, SessionRow
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
+from tests.nights.test_commands import commanded
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true"}
 HOSTILE = "<script>alert(1)</script> \x1b[8mhidden\x1b[0m \u202eesrever <hx-partial hx-target='#main'>x</hx-partial>"
@@ -118,6 +120,20 @@ async def test_what_the_stream_draws_is_what_the_page_would_show(tmp_path: Path)
         assert rows
         assert all(row in page for row in rows)
         assert "Job 2" not in page
+
+
+async def test_a_command_beside_a_night_leaves_its_course_on_the_page(tmp_path: Path) -> None:
+    """S6, A1: milestones, picture and decisions of the night stay, for a page that was open and for a new one."""
+    async with a_night(tmp_path) as house:
+        await house.project(sample_repository(tmp_path / "other"), name="other")
+        painter = Painter(house.house)
+        before = await painter.draw(("council", "timeline"))
+        await commanded(house, Commanded(sentence="Tidy up the other", projects=("other",)))
+        await house.settle()
+        for one in (painter, Painter(house.house)):
+            drawn = await one.draw(("council", "timeline"))
+            assert drawn["council"] == before["council"]
+            assert drawn["timeline"].count("<rect") >= before["timeline"].count("<rect") > 0
 
 
 async def test_a_fragment_knows_nothing_of_its_reader(tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ REGIONS: Final = (
     "banner", "counts", "controls", "checkin", "asks", "timeline", "jobs", "council", "gauges", "notices",
 )  # fmt: skip
 """The parts of the page that a message may redraw, by the id of their element."""
-LATEST: Final = (SessionState.AUTONOMOUS, SessionState.DEBRIEF)
 
 
 class Painter:
@@ -89,15 +88,8 @@ class Painter:
         kept = entries[-2 * FEED_ROWS :]
         return feed_rows(kept, await self._names.of(kept))
 
-    async def _session(self) -> rec.SessionRow | None:
-        """The night under way or the one that waits for its review; otherwise the last one opened."""
-        find = self._house.records.find
-        nights = await find(rec.SessionRow, state=LATEST, ad_hoc=False)
-        found = nights or await find(rec.SessionRow, state=LATEST) or await find(rec.SessionRow)
-        return found[-1] if found else None
-
     async def _shown(self, wanted: frozenset[str]) -> dict[str, Any]:
-        find, session = self._house.records.find, await self._session()
+        find, session = self._house.records.find, await self._course.session()
         needed = wanted & {"jobs", "asks", "gauges", "counts"}
         jobs = await find(rec.JobRow, session=session.id) if session and needed else ()
         asks = await find(rec.AskRow, state=AskState.OPEN) if wanted & {"asks", "counts"} else ()
@@ -151,7 +143,7 @@ class Painter:
         """Show the jobs on the page that these entries are about."""
         ids = {str(getattr(entry.event, "job", "")) for entry in entries} | await self._asked_about(entries)
         found = await self._house.records.find(rec.JobRow, id=tuple(sorted(ids - {""}))) if ids - {""} else ()
-        session = await self._session() if found else None
+        session = await self._course.session() if found else None
         beside = {job.id for job in await self._commanded(session)} if found else set()
         return await self._jobs([job for job in found if job.id in beside or (session and job.session == session.id)])
 
