@@ -16,10 +16,10 @@ from midwatch.terms.jobs import Plan, Stage
 from midwatch.terms.records import AskRow, JobRow
 from midwatch.terms.report import WorkTally
 from midwatch.views.entries.tags import MILESTONES, PHASES
-from midwatch.views.pages.live import counts, feed_rows
-from midwatch.views.pages.live_jobs import LAST_LINES, job_groups, job_shown, jobs_shown, last_line
-from midwatch.views.pages.night_picture import IDLE, NightPicture, Span, in_words, night_picture
-from midwatch.views.pages.open_asks import asks_shown, silence_parts
+from midwatch.views.pages.live.jobs import LAST_LINES, job_groups, job_shown, jobs_shown, last_line
+from midwatch.views.pages.live.night import counts, feed_rows
+from midwatch.views.pages.live.night_picture import IDLE, NightPicture, Span, in_words, night_picture
+from midwatch.views.pages.live.open_asks import asks_shown, silence_parts
 from midwatch.views.text.names import Names
 from tests.views.learned_names import names_after
 from tests.views.strategies import as_entries, journals

@@ -5,7 +5,7 @@ import pytest
 from midwatch.terms.contract import Constraints, RunContract, ToolPolicy, ToolScope
 from midwatch.terms.records import ConnectionRow
 from midwatch.terms.trust import Isolation
-from midwatch.views.pages.live_jobs import job_shown
+from midwatch.views.pages.live.jobs import job_shown
 from midwatch.views.pages.walls import FIRST, WALLS, connections_shown, reach_of
 from midwatch.views.text.sizes import size
 from tests.views.test_live import DUSK, a_job

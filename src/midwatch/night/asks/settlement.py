@@ -23,7 +23,7 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, SessionRow
 from midwatch.terms.trust import Level
-from midwatch.views.pages.open_asks import hash_shown
+from midwatch.views.pages.live.open_asks import hash_shown
 from midwatch.views.text.plain import clean
 
 TRIES = 5

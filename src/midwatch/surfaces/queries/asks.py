@@ -6,7 +6,7 @@ from midwatch.surfaces.queries.reads import ReadTable, fields
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import Plan
 from midwatch.terms.records import AskRow, JobRow, ProjectRow
-from midwatch.views.pages.open_asks import AskShown, asks_shown, parts_of, silence_said
+from midwatch.views.pages.live.open_asks import AskShown, asks_shown, parts_of, silence_said
 
 READS = ReadTable()
 

@@ -23,10 +23,10 @@ from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
 from midwatch.views.entries.tags import PHASES
 from midwatch.views.pages.job_story import STORY
-from midwatch.views.pages.live import feed_rows
-from midwatch.views.pages.live_jobs import job_shown
+from midwatch.views.pages.live.jobs import job_shown
+from midwatch.views.pages.live.night import feed_rows
+from midwatch.views.pages.live.open_asks import plan_shown
 from midwatch.views.pages.morning_items import pull_of
-from midwatch.views.pages.open_asks import plan_shown
 from midwatch.views.pages.plan_versions import versions_shown
 from midwatch.views.pages.steps import steps_shown
 from midwatch.views.pages.walls import connections_shown, reach_of

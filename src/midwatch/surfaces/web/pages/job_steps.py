@@ -16,8 +16,8 @@ from midwatch.surfaces.web.site.page import page
 from midwatch.terms.jobs import Stage
 from midwatch.terms.records import JobRow, StepRow
 from midwatch.views.entries.tags import PHASES
-from midwatch.views.pages.live import feed_rows
-from midwatch.views.pages.open_asks import harmless_plan
+from midwatch.views.pages.live.night import feed_rows
+from midwatch.views.pages.live.open_asks import harmless_plan
 from midwatch.views.pages.steps import step_shown, steps_shown
 
 router = APIRouter()

@@ -22,10 +22,10 @@ from midwatch.terms.jobs import Stage
 from midwatch.terms.projects import SessionState
 from midwatch.views.pages.channels import NoticeShown, notices_shown
 from midwatch.views.pages.council import decisions_shown
-from midwatch.views.pages.live import FEED_ROWS, FeedRow, check_in_shown, counts, feed_rows, gauges, night_shown
-from midwatch.views.pages.live_jobs import JobShown, job_groups, jobs_shown, last_line
-from midwatch.views.pages.night_picture import PICTURED, night_picture
-from midwatch.views.pages.open_asks import asks_shown
+from midwatch.views.pages.live.jobs import JobShown, job_groups, jobs_shown, last_line
+from midwatch.views.pages.live.night import FEED_ROWS, FeedRow, check_in_shown, counts, feed_rows, gauges, night_shown
+from midwatch.views.pages.live.night_picture import PICTURED, night_picture
+from midwatch.views.pages.live.open_asks import asks_shown
 from midwatch.views.text.quota import fuel_shown
 
 REGIONS: Final = (

@@ -12,9 +12,9 @@ from midwatch.terms.projects import SessionState
 from midwatch.terms.records import SessionRow
 from midwatch.views.entries.tags import MILESTONES
 from midwatch.views.pages.council import DECIDING
-from midwatch.views.pages.live import FEED_ROWS
-from midwatch.views.pages.live_jobs import LAST_LINES
-from midwatch.views.pages.night_picture import PICTURED
+from midwatch.views.pages.live.jobs import LAST_LINES
+from midwatch.views.pages.live.night import FEED_ROWS
+from midwatch.views.pages.live.night_picture import PICTURED
 
 PAGE: Final = 1000
 LATEST: Final = (SessionState.AUTONOMOUS, SessionState.DEBRIEF)
