@@ -126,7 +126,7 @@ class Said(Term):
 
 
 class Printed(Term):
-    """The program wrote a line that is no message of a protocol; only a reader of its log is told."""
+    """The program wrote a line that is no message of a protocol; only readers of its log see it."""
 
     kind: Literal["printed"] = "printed"
     text: str

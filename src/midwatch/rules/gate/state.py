@@ -105,7 +105,7 @@ def _aware(at: datetime) -> datetime:
 
 
 def _until(facts: Facts, then: datetime | None, span: timedelta) -> str:
-    """Say when a cooldown is over, on the clock that the facts are told on."""
+    """Say when a cooldown is over, in the time zone of the facts."""
     try:
         over = (_aware(then or facts.now) + span).astimezone(facts.now.tzinfo or UTC)
     except OverflowError:  # at the end of all time

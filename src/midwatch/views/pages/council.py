@@ -15,7 +15,7 @@ DECIDING: Final = ("council.spoke", "act.judged")
 STANCES: Final = {"support": "for", "object": "against", "silent": "no opinion"}
 DECIDED: Final = {
     GateOutcome.EXECUTE: "done",
-    GateOutcome.EXECUTE_AND_TELL: "done, and you are told",
+    GateOutcome.EXECUTE_AND_TELL: "done, and you get a notice",
     GateOutcome.ASK_FIRST: "you are asked first",
     GateOutcome.SAY_ONLY: "only proposed",
     GateOutcome.REFUSE: "refused",
