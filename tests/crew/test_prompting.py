@@ -70,6 +70,7 @@ CASES = {
     "repair": REPAIR,
     "resume": TaskFacts(Errand.EXECUTE, paths=("src/**",), checks=("make test",)),
     "resume_plan": TaskFacts(Errand.PLAN),
+    "done_when": replace(EXECUTE, done_when=("make docs",)),
     "own": replace(EXECUTE, own="Rename the class Line to LogLine.\nNothing else."),
     "telling": TaskFacts(Errand.EXECUTE, objective="Mend it", telling="/home/agent/signals"),
     "telling_by_file": TaskFacts(
@@ -109,7 +110,7 @@ def test_a_changed_template_has_a_new_version() -> None:
 def test_a_prompt_names_its_templates_and_its_digest() -> None:
     prompt = build_prompt(FULL)
     assert prompt.template == "plan"
-    assert prompt.version == "plan 2, context 8, limits 2, telling 4, ending 4"
+    assert prompt.version == "plan 2, context 8, limits 3, telling 4, ending 4"
     assert prompt.digest == sha256(prompt.text.encode()).hexdigest()
     assert build_prompt(FULL) == prompt
     assert build_prompt(TaskFacts(Errand.EXECUTE)).template == "resume"

@@ -15,7 +15,8 @@ from midwatch.rules.checks.check_runs import (
     to_rerun_on_base,
     with_reruns,
 )
-from midwatch.terms.jobs import CheckResult, Doubt, Proof, RepairTries
+from midwatch.rules.checks.unneeded import already_true, not_yet
+from midwatch.terms.jobs import NOT_DELIVERABLE, CheckResult, CheckSource, Doubt, Proof, RepairTries
 
 CODES = st.lists(st.integers(0, 3), min_size=1, max_size=6)
 
@@ -149,3 +150,31 @@ def test_doubts_are_a_failure_of_their_own() -> None:
     proof = judge_proof(green, green, green, (Doubt(kind="deleted_test", text="It deletes a test."),))
     assert proof.verdict == "doubted"
     assert to_repair(proof, each=3) == (DOUBTS,)
+
+
+def condition(code: int, *, reruns: tuple[int, ...] = ()) -> CheckResult:
+    return result(code, command="done", reruns=reruns).model_copy(update={"source": CheckSource.DONE_WHEN})
+
+
+conditions = st.builds(condition, st.integers(0, 1), reruns=st.lists(st.integers(0, 1), max_size=2).map(tuple))
+
+
+@given(one_each, st.tuples(conditions, conditions, conditions), one_each)
+def test_work_whose_condition_is_not_met_is_never_delivered(
+    before: tuple[CheckResult, ...], of: tuple[CheckResult, CheckResult, CheckResult], after: tuple[CheckResult, ...]
+) -> None:
+    proof = judge_proof((of[0], *before), (of[1], *after), (of[2], *after))
+    if not (of[1].green and of[2].green):
+        assert proof.verdict in NOT_DELIVERABLE
+        assert "done" in {one.command for one in failing(proof)}
+    else:
+        assert proof.verdict != "not_done"
+
+
+@given(st.lists(st.one_of(results, conditions), max_size=4).map(tuple))
+def test_without_commits_it_is_done_only_if_a_condition_and_everything_else_is_green(
+    ran: tuple[CheckResult, ...],
+) -> None:
+    named = any(one.source is CheckSource.DONE_WHEN for one in ran)
+    assert (already_true(ran) is not None) == (named and all(one.green for one in ran))
+    assert not (already_true(ran) and not_yet(ran))

@@ -29,6 +29,7 @@ agent = "housekeeper"
 # usd = 2                     # ceilings of its own, for each job
 # minutes = 60
 # tools = ["Read", "Edit", "Bash(npm run *)"]   # only these; without it everything that the sandbox allows
+# done_when = ["python -m pytest -q tests/test_login.py"]   # passes once it is done
 
 # [[work]]                    # several repositories, one piece of work: their pull requests name each other
 # projects = ["api", "web"]

@@ -14,10 +14,9 @@ from midwatch.morning.verdicts import verdicts_on
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Records
 from midwatch.ports.workspace import MergeTrials
-from midwatch.rules.checks.check_runs import NOT_DELIVERABLE
 from midwatch.rules.morning.merge_queue import Branch, reason
 from midwatch.settings import Settings
-from midwatch.terms.jobs import Proof
+from midwatch.terms.jobs import NOT_DELIVERABLE, Proof
 from midwatch.terms.money import some
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow, StackRow, WorkRow
 from midwatch.terms.report import ReviewOutcome

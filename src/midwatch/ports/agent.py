@@ -100,6 +100,7 @@ class TaskFacts:
     do_not_touch: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    done_when: tuple[str, ...] = ()
     limits: TaskLimits = TaskLimits()
     project: TaskProject = TaskProject()
     plan: Plan | None = None

@@ -10,7 +10,7 @@ from midwatch.ports.network import RoomNetwork
 from midwatch.ports.room import Room
 from midwatch.rules.checks.setups import SetupChoice
 from midwatch.terms.contract import ToolScope
-from midwatch.terms.jobs import Bundle, Change, Proof, RepositoryFacts
+from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof, RepositoryFacts
 from midwatch.terms.trust import Isolation
 
 
@@ -63,6 +63,8 @@ class ProofRequest:
     setup_key: str = ""
     project_checks: tuple[str, ...] = ()
     """The checks that the project names, not the orders."""
+    done_when: tuple[str, ...] = ()
+    """The commands that pass once the work is done."""
     finds_checks: bool = False
     """Whether to look for checks in the checkout too, because the project names none."""
     reruns: int = 2
@@ -191,6 +193,10 @@ class Proofs(Protocol):
 
     async def prove(self, request: ProofRequest) -> Proof:
         """Run the checks on the base, the work, and the work with the base's check files."""
+        ...
+
+    async def baseline(self, request: ProofRequest) -> tuple[CheckResult, ...]:
+        """Run the checks on the base alone; also those that prove nothing there are returned."""
         ...
 
     async def commands(self, request: ProofRequest) -> tuple[str, ...]:

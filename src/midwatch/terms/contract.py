@@ -127,6 +127,7 @@ class ContractPart(Term):
     paths: tuple[str, ...] = ()
     do_not_touch: tuple[str, ...] | None = None
     """None in contracts from before it could differ: then the whole contract's applies."""
+    done_when: tuple[str, ...] = ()
 
 
 class RunContract(Term):
@@ -164,6 +165,8 @@ class RunContract(Term):
     paths: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     """The only tools of the agent that the orders name for this work; empty where they name none."""
+    done_when: tuple[str, ...] = ()
+    """Commands that pass once the work is done."""
     agent: str = "housekeeper"
     silence_approves: bool = True
     parts: tuple[ContractPart, ...] = ()
@@ -172,4 +175,4 @@ class RunContract(Term):
     @model_serializer(mode="wrap")
     def _as_compiled(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out an unset list: contracts from before it existed stay as they were written."""
-        return {name: value for name, value in dump(self).items() if name != "tools" or value}
+        return {name: value for name, value in dump(self).items() if name not in {"tools", "done_when"} or value}

@@ -88,6 +88,7 @@ TEXT: Final[dict[str, str]] = {
     "delivery.inside": "The orders name {effect}, and every path is inside them.",
     "delivery.observe": "At observe nothing is delivered that a person did not approve.",
     # done: why nothing had to be done
+    "done.already": "Without a change {commands} passes already, and so do all checks.",
     "done.unneeded": "It read {files}, and nothing in them can be fixed without a person.",
     # drift: recommendations without enough support
     "drift.no_evidence": "The claim “{claim}” has neither evidence nor the label hypothesis.",

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from midwatch.terms.term import Term
 
@@ -13,6 +14,8 @@ class CheckSource(StrEnum):
     PROJECT = "project"
     FOUND = "found"
     """Discovered in the checkout, because the project names none."""
+    DONE_WHEN = "done_when"
+    """The orders name it as what passes once the work is done; it may well fail before."""
 
 
 class SuiteCount(Term):
@@ -256,6 +259,10 @@ class Change(Term):
         return sum(f.deletions for f in self.files)
 
 
+NOT_DELIVERABLE: Final = frozenset({"worse", "red_when_restored", "doubted", "not_done"})
+"""Verdicts that go back for repair, and may leave only as a draft that says so."""
+
+
 class Proof(Term):
     """The results of fresh checkouts: before, after, and after with the base's own check files restored."""
 
@@ -263,7 +270,7 @@ class Proof(Term):
     delivered: tuple[CheckResult, ...] = ()
     restored: tuple[CheckResult, ...] = ()
     verdict: str = "no_checks"
-    """green, still_red, worse, red_when_restored, doubted, flaky or no_checks."""
+    """green, still_red, worse, red_when_restored, doubted, not_done, flaky or no_checks."""
     doubts: tuple[Doubt, ...] = ()
     """What weakens the proof: weakened tests, fewer tests run, a claim that is not true."""
     new_tests: str = ""

@@ -16,6 +16,12 @@ class OrderedPart(Term):
     project: str
     checks: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    done_when: tuple[str, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out an empty list: orders signed before the field existed keep their hash."""
+        return _without(dump(self), ("done_when",))
 
 
 class OrderedWork(Term):
@@ -33,11 +39,13 @@ class OrderedWork(Term):
     minutes: int | None = Field(default=None, gt=0, le=100_000)
     tools: tuple[str, ...] = ()
     """The only tools its jobs may use; empty leaves it to the project and the settings."""
+    done_when: tuple[str, ...] = ()
+    """Commands that pass once it is done: until then nothing counts as done, nor as not needed."""
 
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out fields that were not set: orders signed before the field existed keep their hash."""
-        return _without(dump(self), ("projects", "parts", "usd", "minutes", "tools"), keep_zero=True)
+        return _without(dump(self), ("projects", "parts", "usd", "minutes", "tools", "done_when"), keep_zero=True)
 
     @property
     def fault(self) -> str:
@@ -68,6 +76,7 @@ class OrderedWork(Term):
                     "parts": (),
                     "checks": own[name].checks if name in own else self.checks,
                     "paths": own[name].paths if name in own else self.paths,
+                    "done_when": own[name].done_when if name in own else self.done_when,
                 }
             )
             for name in self.projects

@@ -63,7 +63,7 @@ _FENCED_LISTS: Final = {
     "commits": "subjects of the last commits",
     "memory": "what was noted on earlier nights",
 }
-_LISTS: Final = ("goals", "rejected", "success_criteria", "paths", "do_not_touch", "tools", "checks")
+_LISTS: Final = ("goals", "rejected", "success_criteria", "paths", "do_not_touch", "tools", "checks", "done_when")
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ async def task_facts(books: Books, workspace: Workspace, job: JobRow, contract: 
         do_not_touch=contract.constraints.do_not_touch,
         tools=lists.told(walled=job.isolation is Isolation.BUBBLEWRAP),
         checks=await _checks(workspace.proofs, job, contract),
+        done_when=contract.done_when,
         limits=TaskLimits(
             scope.max_files_changed or 0, scope.max_diff_lines or 0, contract.constraints.max_runtime_minutes
         ),
@@ -138,7 +139,10 @@ async def _written(records: Records, job: JobRow) -> tuple[str, ...]:
 
 async def _checks(proofs: Proofs, job: JobRow, contract: RunContract) -> tuple[str, ...]:
     """Return the checks that will judge the work: those that were named, or those found in the project."""
-    return await proofs.commands(proof_request(job, contract)) if contract.finds_checks else contract.checks
+    if not contract.finds_checks:
+        return contract.checks
+    commands = await proofs.commands(proof_request(job, contract))
+    return tuple(one for one in commands if one not in contract.done_when)
 
 
 async def _answers(records: Records, job: JobRow) -> tuple[tuple[str, str], ...]:

@@ -47,6 +47,7 @@ class Commanded(Term):
     agent: str = ""
     checks: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    done_when: tuple[str, ...] = ()
     usd: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
     minutes: int | None = Field(default=None, gt=0, le=100_000)
     tools: tuple[str, ...] = Field(default=(), max_length=100)
@@ -148,6 +149,7 @@ def _orders(settings: Settings, agents: Mapping[str, Agent], wanted: Commanded, 
         title=sentence,
         checks=wanted.checks,
         paths=wanted.paths,
+        done_when=wanted.done_when,
         agent=agent,
         usd=wanted.usd,
         minutes=wanted.minutes,

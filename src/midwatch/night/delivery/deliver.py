@@ -18,7 +18,7 @@ from midwatch.ports.books import Books
 from midwatch.ports.door import Door, Effect
 from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Records
-from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, kept_back
+from midwatch.rules.checks.check_runs import kept_back
 from midwatch.rules.gate.contract import WRITE, opened
 from midwatch.rules.gate.gate import judge_delivery
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -32,7 +32,7 @@ from midwatch.terms.forges import (
     PullRequestSeen,
     bearer_of,
 )
-from midwatch.terms.jobs import Change, Stage
+from midwatch.terms.jobs import NOT_DELIVERABLE, Change, Stage
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.trust import Verdict
 

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from midwatch.rules.checks.check_runs import NOT_DELIVERABLE, failing
+from midwatch.rules.checks.check_runs import failing
 from midwatch.rules.checks.commit_size import remark_on
-from midwatch.terms.jobs import CheckResult, CheckSource, Commit, Proof
+from midwatch.terms.jobs import NOT_DELIVERABLE, CheckResult, CheckSource, Commit, Proof
 from midwatch.terms.money import dollars, some
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 from midwatch.views.text.markdown_safe import closes, quoted, tamed, titled
@@ -16,8 +16,13 @@ STAYED = {
     "red_when_restored": "The checks pass only with the agent's own changes to the files that decide them; "
     "with yours restored they fail.",
     "doubted": "The change weakens the checks that should prove it.",
+    "not_done": "What the orders name as done is not reached yet.",
 }
-_SOURCES = {CheckSource.PROJECT: " (the project's)", CheckSource.FOUND: " (found in the project)"}
+_SOURCES = {
+    CheckSource.PROJECT: " (the project's)",
+    CheckSource.FOUND: " (found in the project)",
+    CheckSource.DONE_WHEN: " (shows that it is done)",
+}
 MOST_DOUBTS = 3
 
 

@@ -74,6 +74,7 @@ def proof_request(job: JobRow, contract: RunContract) -> ProofRequest:
         checks=contract.checks,
         project_checks=contract.project_checks,
         finds_checks=contract.finds_checks and bool(base),
+        done_when=contract.done_when,
         wall=timedelta(minutes=contract.constraints.max_runtime_minutes),
         paths=contract.paths,
         setup_key=job.setup_key,

@@ -43,7 +43,7 @@ async def plan(books: Books, roster: Roster, workspace: Workspace, job: JobRow) 
         plan_hash=digest(canonical(drafted.model_dump(mode="json"))),
     )
     if not drafted.files:
-        return planned, *without_commits(books.ids, books.settings(), job, drafted)
+        return planned, *await without_commits(books, workspace, job, drafted)
     wrong = faults(drafted, contract)
     if wrong and agent.amends and not await _was_returned(books.records, job):
         wish = " ".join(("Stay inside the orders.", *wrong))

@@ -98,7 +98,7 @@ async def execute(books: Books, roster: Roster, workspace: Workspace, job: JobRo
     await _commit_leftovers(workspace.rooms, job, where, done)
     executed = ev.JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=where)
     if not done.commits and await workspace.rooms.head_so_far(job.id, where) == base_of(job):
-        return executed, *without_commits(books.ids, books.settings(), job, done)
+        return executed, *await without_commits(books, workspace, job, done)
     return (executed,)
 
 

@@ -27,6 +27,7 @@ async def verified(books: Books, workspace: Workspace, job: JobRow) -> JobVerifi
         checks=contract.checks,
         project_checks=contract.project_checks,
         finds_checks=contract.finds_checks,
+        done_when=contract.done_when,
         reruns=execution.max_check_reruns,
         claims=claims_of(job),
         wall=wall_of(contract),

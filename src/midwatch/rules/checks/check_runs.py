@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from midwatch.terms.jobs import CheckResult, Doubt, Proof, RepairTries
-
-NOT_DELIVERABLE = frozenset({"worse", "red_when_restored", "doubted"})
-"""Verdicts that go back for repair, and may leave only as a draft that says so."""
+from midwatch.terms.jobs import NOT_DELIVERABLE, CheckResult, CheckSource, Doubt, Proof, RepairTries
 
 Results = tuple[CheckResult, ...]
 
@@ -70,15 +67,22 @@ def redder(before: CheckResult | None, after: CheckResult) -> bool:
     return after.failures is None or after.failures > before.failures or after.exit_code > before.exit_code
 
 
+def not_done(results: Results) -> Results:
+    """Give the conditions of the orders that do not hold; one that holds now and then does not."""
+    return tuple(one for one in results if one.source is CheckSource.DONE_WHEN and not one.green)
+
+
 def failing(proof: Proof) -> Results:
     """Give the results that keep a change from being delivered, each command once, by its decisive run."""
     earlier = {one.command: one for one in proof.before}
     delivered = {one.command: one for one in proof.delivered}
-    found = {one.command: one for one in proof.delivered if redder(earlier.get(one.command), one)}
+    unmet = not_done(proof.delivered)
+    found = {one.command: one for one in proof.delivered if one in unmet or redder(earlier.get(one.command), one)}
+    unmet = not_done(proof.restored)
     for one in proof.restored:
         as_delivered = delivered.get(one.command)
         only_delivered = one.red and (as_delivered is None or as_delivered.green)
-        if only_delivered or redder(earlier.get(one.command), one):
+        if only_delivered or one in unmet or redder(earlier.get(one.command), one):
             found.setdefault(one.command, one)
     return tuple(found.values())
 
@@ -102,6 +106,10 @@ def _verdict(proof: Proof) -> str:
         return "doubted"
     if not proof.delivered:
         return "no_checks"
+    return "not_done" if not_done(runs) else _colour(runs)
+
+
+def _colour(runs: Results) -> str:
     if all(result.green for result in runs):
         return "green"
     return "still_red" if any(result.red for result in runs) else "flaky"

@@ -103,18 +103,22 @@ def _go(looked: Looked) -> str:
     return "go test ./..." if "go.mod" in looked.texts else ""
 
 
-def join_checks(ordered: Iterable[str], project: Iterable[str], found: Iterable[str]) -> tuple[NamedCheck, ...]:
-    """Put the orders' checks first, then the project's, then what was found; each once.
+def join_checks(
+    ordered: Iterable[str], project: Iterable[str], found: Iterable[str], done_when: Iterable[str] = ()
+) -> tuple[NamedCheck, ...]:
+    """Put what shows that the work is done first, then the orders', the project's and the found checks; each once.
 
     A tool that is named already is not run a second time with a guessed command.
     """
     named: dict[str, NamedCheck] = {}
-    for source, commands in ((CheckSource.ORDERS, ordered), (CheckSource.PROJECT, project)):
+    by_source = ((CheckSource.DONE_WHEN, done_when), (CheckSource.ORDERS, ordered), (CheckSource.PROJECT, project))
+    for source, commands in by_source:
         for command in commands:
             if command.strip() and command.strip() != NONE:
                 named.setdefault(_same(command), NamedCheck(command, source))
     for command in found:
-        if command.split() and not any(_tool(command) in one.command.split() for one in named.values()):
+        checks = (one for one in named.values() if one.source is not CheckSource.DONE_WHEN)
+        if command.split() and not any(_tool(command) in one.command.split() for one in checks):
             named.setdefault(_same(command), NamedCheck(command, CheckSource.FOUND))
     return tuple(named.values())
 

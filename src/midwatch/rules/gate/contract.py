@@ -85,6 +85,7 @@ def compile_contract(orders: Orders, work: OrderedWork, behind: Behind, defaults
         finds_checks=not behind.checks,
         paths=work.paths,
         tools=work.tools,
+        done_when=work.done_when,
         agent=work.agent,
         silence_approves=permitted.silence_approves,
     )

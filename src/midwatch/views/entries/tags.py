@@ -9,6 +9,7 @@ from midwatch.journal.events.session import ActEnded, AskExpired, CheckInMade, R
 from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.terms.asks import Silence
+from midwatch.terms.jobs import NOT_DELIVERABLE
 from midwatch.terms.preflight import LineState
 from midwatch.terms.stack import StackVerdict
 
@@ -146,7 +147,7 @@ def _went_wrong(event: Event) -> bool:
         case RoundEnded(error=error) | PreflightEnded(error=error):
             return bool(error)
         case JobVerified(proof=proof):
-            return proof.verdict in {"worse", "red_when_restored", "doubted"}
+            return proof.verdict in NOT_DELIVERABLE
         case _:
             return False
 

@@ -53,10 +53,12 @@ def _work(one: OrderedWork) -> str:
         *([] if one.usd is None else [f"usd = {one.usd!r}"]),
         *([] if one.minutes is None else [f"minutes = {one.minutes}"]),
         *([f"tools = {_texts(one.tools)}"] if one.tools else []),
+        *([f"done_when = {_texts(one.done_when)}"] if one.done_when else []),
     ]
     for part in one.parts:
         lines += ["[[work.parts]]", f"project = {_text(part.project)}"]
         lines += [f"checks = {_texts(part.checks)}", f"paths = {_texts(part.paths)}"]
+        lines += [f"done_when = {_texts(part.done_when)}"] if part.done_when else []
     return "\n".join(lines)
 
 

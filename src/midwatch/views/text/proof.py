@@ -15,6 +15,7 @@ PROVEN: Final = {
     "worse": "the checks got worse",
     "red_when_restored": "the checks pass only with the agent's own changes to them",
     "doubted": "the change weakens the checks that should prove it",
+    "not_done": "what the orders name as done is not reached",
     "flaky": "the checks are flaky, so they prove little",
 }
 """What each verdict of a proof means."""
@@ -25,6 +26,7 @@ PROVEN_IN_SHORT: Final = {
     "worse": "checks worse",
     "red_when_restored": "checks not trusted",
     "doubted": "checks not trusted",
+    "not_done": "not done yet",
     "flaky": "checks flaky",
 }
 NEW_TESTS: Final = {

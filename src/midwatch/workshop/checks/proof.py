@@ -112,7 +112,7 @@ class _Court:
             mirrors = self.prover.checkouts.mirrors
             found = propose_checks(await look(mirrors, self.asked.place.project, self.asked.base, placed))
         ordered = tuple(one for one in self.asked.checks if one not in self.asked.project_checks)
-        return join_checks(ordered, self.asked.project_checks, found)
+        return join_checks(ordered, self.asked.project_checks, found, self.asked.done_when)
 
     async def of_base(self, checks: Sequence[NamedCheck]) -> tuple[Results, tuple[str, ...]]:
         """Run the checks on the base; a check we found ourselves that shows nothing there is left out, with a note."""

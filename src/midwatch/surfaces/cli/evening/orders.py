@@ -73,6 +73,8 @@ def show_sheet(session: dict[str, Any]) -> None:
         scope = f" in {', '.join(item['paths'])}" if item["paths"] else ""
         where = ", ".join(item.get("projects") or [item["project"]])
         line(f"{where}: {item['title']}{scope} ({item['agent']})", first="  work: ")
+        for command in item.get("done_when", ()):
+            line(f"{command} passes", first="    done when: ")
     _show_limits(orders)
     permissions = orders["permissions"]
     outside = _marked(orders, ", ".join(permissions["external"]) or "nothing", "permissions.external")

@@ -32,6 +32,7 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
     usd: float | None = typer.Option(None, "--usd", min=0, help="Spend at most this much on each job."),
     minutes: int | None = typer.Option(None, "--minutes", min=1, help="Work at most this long on each job."),
     check: list[str] = typer.Option([], "--check", help="Must pass; by default the project's own checks."),
+    done_when: list[str] = typer.Option([], "--done-when", help="Passes once it is done, such as 'make docs'."),
     path: list[str] = typer.Option([], "--path", help="Change nothing outside, such as 'src/**'."),
     tool: list[str] = typer.Option([], "--tool", help="Use only these tools, such as Read or 'Bash(npm run *)'."),
     follow: bool = typer.Option(False, "--follow", "-f", help="Follow it, and answer its questions here."),
@@ -56,6 +57,7 @@ def code(  # noqa: PLR0913 - each is one plain word of one command
             "projects": project or [_here()],
             "agent": "housekeeper" if agent == SHELL else agent,
             "checks": check,
+            "done_when": done_when,
         }
         wanted |= {"paths": path, "usd": usd, "minutes": minutes, "yes": yes, "by_hand": interactive, "tools": tool}
         begun.update(client.send("POST", "/code", wanted))

@@ -179,7 +179,7 @@ def without(orders: Orders, item: str, was: str) -> Orders:
 
 def _work(orders: Orders, sent: FormData, item: str) -> list[dict[str, Any]]:
     texts = {name: text(sent, name) for name in ("project", "title", "agent") if text(sent, name)}
-    filled = {"title": ""} | texts | {name: lines(sent, name) for name in ("checks", "paths")}
+    filled = {"title": ""} | texts | {name: lines(sent, name) for name in ("checks", "paths", "done_when")}
     if "project" not in texts:
         raise FilledInWrong({"project": "Project: Field required."})
     work = [one.model_dump() for one in orders.work]
