@@ -52,10 +52,11 @@ def coding_until_it_asks(person: Person, *more: str) -> Iterator["subprocess.Pop
 def test_without_a_server_one_sentence_becomes_a_pull_request_and_the_server_is_gone_again() -> None:
     with a_person(up=False) as person:
         knows_a_repo(person)
-        said = person.types("code", "Tidy up", "--project", "repo", "--yes", "--json")
+        tidy = "test -z \"$(grep -rl 'import os' --include=*.py .)\""
+        said = person.types("code", "Tidy up", "--project", "repo", "--yes", "--json", "--done-when", tidy)
         (job,) = said.json["jobs"]
         assert (job["state"], job["pull_request"], job["verdict"], job["exit_code"]) == ("done", 1, "green", 0)
-        assert job["checks"] == [{"command": CHECK, "exit_code": 0}]
+        assert job["checks"] == [{"command": one, "exit_code": 0} for one in (tidy, CHECK)]
         assert job["files"] > 0
         assert git(person.repo, "for-each-ref", "refs/heads/agent").count("\n") == 0, "one branch, and only that"
         assert "No server is running" in said.err

@@ -194,6 +194,16 @@ async def test_one_part_changes_and_the_others_stay(tmp_path: Path) -> None:
         assert await browser.draft() == before.model_copy(update=expected)
 
 
+async def test_what_shows_that_work_is_done_is_typed_and_read_on_the_page(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        (work, *_) = (await browser.draft()).work
+        assert 'name="done_when"' in await browser.get("/tonight/orders/work/edit?item=0")
+        given = {"project": work.project, "title": work.title, "was": work.title, "done_when": "make docs\nmake site"}
+        text = await browser.post("/tonight/orders/work?item=0", **given)
+        assert (await browser.draft()).work[0].done_when == ("make docs", "make site")
+        assert "done when <code>make docs</code>, <code>make site</code> pass" in text
+
+
 async def test_permissions_change_and_what_will_not_happen_follows(tmp_path: Path) -> None:
     async with with_a_draft(tmp_path) as browser:
         text = await browser.post(
