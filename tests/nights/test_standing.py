@@ -72,6 +72,31 @@ async def test_a_night_can_be_lowered_whatever_its_orders_say(tmp_path: Path) ->
         await all_is_well(house)
 
 
+async def test_a_lower_level_in_the_settings_lowers_a_running_night(tmp_path: Path, database_url: str) -> None:
+    """C2: until a person sets a standing level, it is the settings' one."""
+    async with a_scripted_house(tmp_path / "home", database_url, brain=TurnsBrain()) as house:
+        await house.project(sample_repository(tmp_path / "sample"))
+        night = await house.begin(orders("Tidy up", level=Level.FULL))
+        books = house.house.books
+        for level, left in (("full", Level.FULL), ("cautious", Level.CAUTIOUS), ("moderate", Level.CAUTIOUS)):
+            proposed = await by_day.propose_settings(books, {"gate.level": level}, by="ann")
+            await by_day.apply_settings(books, proposed.id, by="ann")
+            assert (await house.house.records.get(SessionRow, night.id)).level is left
+        await house.to_the_brief()
+        await all_is_well(house)
+
+
+async def test_an_older_entry_of_the_level_still_takes_running_nights_along(tmp_path: Path, database_url: str) -> None:
+    async with a_scripted_house(tmp_path / "home", database_url, brain=TurnsBrain()) as house:
+        await house.project(sample_repository(tmp_path / "sample"))
+        night = await house.begin(orders("Tidy up", level=Level.CAUTIOUS))
+        older = LevelChanged(level=Level.FULL, previous=Level.OBSERVE)
+        await house.house.journal.record(older, actor="ann")
+        assert (await house.house.records.get(SessionRow, night.id)).level is Level.FULL
+        await house.to_the_brief()
+        await all_is_well(house)
+
+
 async def test_each_step_needs_three_nights_since_the_last_change_of_level(tmp_path: Path) -> None:
     """O5: nights before the change do not count, nor one that still runs, nor any before a flag of high severity."""
     async with a_scripted_house(tmp_path / "home") as house:

@@ -38,3 +38,24 @@ def test_settings_that_have_no_effect_yet_are_listed_only_on_request() -> None:
         assert "brain.model = other" in person.types("settings").out
         refused = person.types("settings", "propose", "jobs.max_per_project=2", expect=2)
         assert "There is no setting 'jobs.max_per_project'." in refused.err
+
+
+def test_a_running_night_is_lowered_with_the_standing_level_and_never_raised() -> None:
+    """C2: a night runs at its signed level; the standing level can only take from it."""
+    with a_person() as person:
+        person.adds_repo()
+        person.types("level", "moderate", "--force", "--reason", "I watched it")
+        person.orders(level="cautious")
+        person.types("start", "--no-preflight")
+        raised = person.types("level", "full", "--force", "--reason", "I trust it").out
+        assert "Level full." in raised
+        assert "This night runs at cautious; the standing level is full." in raised
+        lowered = person.types("level", "observe").out
+        assert "Level observe." in lowered
+        assert "This night runs at" not in lowered
+        again = person.types("level", "moderate", "--force", "--reason", "I watched it again").out
+        assert "This night runs at observe; the standing level is moderate." in again
+        with person.watching() as watch:
+            kept = "The standing level changed from moderate to full (forced): I trust it"
+            assert f"{kept}; a night that runs keeps its signed level" in watch.until("from moderate to full")
+            assert "from full to observe; night 1 is lowered to observe" in watch.until("from full to observe")

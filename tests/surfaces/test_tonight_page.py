@@ -395,6 +395,21 @@ async def test_a_level_changed_under_way_changes_what_the_sheet_says(tmp_path: P
         assert "Signed as cautious." in text
 
 
+async def test_the_standing_level_lowers_a_running_night_and_never_raises_it(tmp_path: Path) -> None:
+    """C2."""
+    async with with_a_draft(tmp_path) as browser:
+        await sign_orders.start(browser.at.house.evening, by="ann")
+        await browser.post("/tonight/level", level="full", reason="I trust it")
+        text = await browser.get()
+        assert "Standing level: full" in text
+        assert "This night runs at cautious." in text
+        await browser.post("/tonight/level", level="observe")
+        text = await browser.get()
+        assert "Standing level: observe" in text
+        assert "This night runs at" not in text
+        assert "Signed as cautious." in text
+
+
 async def test_asks_outside_a_night_are_shown_with_what_silence_means(tmp_path: Path) -> None:
     async with browsing(tmp_path) as browser:
         draft = AskDraft(kind=AskKind.MEMORY, question="Keep <b>this</b>\u202e?", silence=Silence.KEPT)

@@ -11,7 +11,7 @@ from midwatch.journal.events import projects as ev
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Records
 from midwatch.rules.checks.discovery import FOUND, NONE
-from midwatch.rules.gate.levels import Price, TrackRecord, high_severity, may_set
+from midwatch.rules.gate.levels import Price, TrackRecord, high_severity, may_set, running_level
 from midwatch.rules.paths import require_patterns
 from midwatch.rules.tools.tool_lists import require_tools
 from midwatch.settings import Settings, check_changes, refuse_foreign
@@ -219,8 +219,19 @@ async def propose_settings(books: Books, changes: dict[str, JsonValue], *, by: s
 async def apply_settings(books: Books, name: str, *, by: str) -> rec.SettingsRow:
     row = await _open_proposal(books.records, name)
     check_changes(row.changes)
-    await books.journal.record(ev.SettingsApplied(proposal=row.id), actor=by)
+    applied = ev.SettingsApplied(proposal=row.id)
+    await books.journal.record(applied, *await _lowered_by(books.records, row), actor=by)
     return await books.records.get(rec.SettingsRow, row.id)
+
+
+async def _lowered_by(records: Records, proposal: rec.SettingsRow) -> tuple[ev.LevelChanged, ...]:
+    """The settings' level is the standing one until a person sets one; a lower one lowers running nights as well."""
+    if "gate.level" not in proposal.changes or await records.find(rec.StandingRow):
+        return ()
+    level = Level(str(proposal.changes["gate.level"]))
+    why = "the standing level was lowered in the settings"
+    above = await _running_above(records, level)
+    return tuple(ev.LevelChanged(level=level, previous=level, reason=why, session=one.id) for one in above)
 
 
 async def discard_settings(books: Books, name: str, *, by: str) -> None:
@@ -250,26 +261,34 @@ async def tonight_level(records: Records) -> Level | None:
 async def set_level(books: Books, wanted: Level, *, by: str, forced: bool = False, reason: str = "") -> Level:
     """Set the standing level; a higher one needs the required track record, or a reason to override it.
 
-    A night whose orders set more than that can always be lowered: then the standing level stays.
+    A running night above it is lowered to it at once; no running night is raised. A night whose orders set more than
+    a level that is not earned can be lowered to it all the same: then the standing level stays.
     """
     current = await current_level(books.records, books.settings())
     gate = books.settings().gate
     price = Price(rounds_at_observe=gate.rounds_at_observe, nights_per_step=gate.clean_nights_per_step)
     record = await track_record(books.records)
     verdict = may_set(current, wanted, record, price=price, forced_because=reason if forced else "")
-    changed = ev.LevelChanged(level=wanted, previous=current, forced=verdict.forced, reason=reason)
+    running = await _running_above(books.records, wanted)
+    lowers = tuple(one.id for one in running)
+    changed = ev.LevelChanged(level=wanted, previous=current, forced=verdict.forced, reason=reason, lowers=lowers)
     if not verdict.allowed:
-        nights = await books.records.find(rec.SessionRow, ad_hoc=False, state=SessionState.AUTONOMOUS)
-        above = [night for night in nights if night.level.rank > wanted.rank]
+        above = [night for night in running if not night.ad_hoc]
         if not above:
             raise Refused(
                 verdict.reasons[0].text,
                 hint=f"Override it with a reason: midwatch level {wanted.value} --force --reason '...'",
                 because=tuple(one.text for one in verdict.reasons),
             )
-        changed = changed.model_copy(update={"session": above[-1].id})
+        changed = changed.model_copy(update={"session": above[-1].id, "lowers": None})
     await books.journal.record(changed, actor=by)
     return wanted
+
+
+async def _running_above(records: Records, level: Level) -> list[rec.SessionRow]:
+    """Find the nights and commands that this standing level lowers."""
+    running = await records.find(rec.SessionRow, state=SessionState.AUTONOMOUS)
+    return [one for one in running if running_level(one.level, level) is not one.level]
 
 
 async def track_record(records: Records) -> TrackRecord:

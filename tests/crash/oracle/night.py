@@ -76,11 +76,14 @@ def _around(
 
 
 def _house(view: NightView, event: ProjectEvent) -> NightView:
-    """Of the house only the level shows; a night under way follows it at once, a finished one keeps its own."""
+    """Of the house only the level shows; a night under way is lowered at once, a finished one keeps its own."""
     if isinstance(event, LevelChanged) and event.session not in {"", view.session}:
         return view
     if isinstance(event, LevelChanged) and view.state in {None, SessionState.AUTONOMOUS}:
-        return altered(view, level=event.level)
+        level = event.level
+        if not event.session and event.lowers is not None and view.level is not None:
+            level = min(level, view.level, key=lambda one: one.rank)
+        return altered(view, level=level)
     return view
 
 

@@ -128,7 +128,10 @@ class SettingsDiscarded(Happening):
 
 
 class LevelChanged(Happening):
-    """The person changed the standing level, or with `session` the level of that night only: signed orders do."""
+    """The person changed the standing level, or with `session` the level of that night only: signed orders do.
+
+    A lower standing level lowers every running night to it; a higher one leaves them as they were signed.
+    """
 
     kind: Literal["level.changed"] = "level.changed"
     level: Level
@@ -137,6 +140,8 @@ class LevelChanged(Happening):
     reason: str = ""
     session: str = ""
     """The night it is for; then `previous` is the standing level, which stays."""
+    lowers: tuple[str, ...] | None = None
+    """The running nights that it lowers; `None` in older entries, with which every running night took the level."""
 
 
 ProjectEvent = (

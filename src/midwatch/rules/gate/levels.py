@@ -83,6 +83,11 @@ def _missing(current: Level, wanted: Level, record: TrackRecord, price: Price) -
     return tuple(missing)
 
 
+def running_level(running: Level, standing: Level) -> Level:
+    """A night runs at its signed level; a lower standing level lowers it at once, a higher one never raises it."""
+    return min(running, standing, key=lambda one: one.rank)
+
+
 def effective_level(level: Level, isolation: Isolation, agent: str, *, forced: bool = False) -> Level:
     """Weak walls cap what a model-driven agent may do; forcing treats no wall as a weak one, never as a strong one."""
     if agent == HOUSEKEEPER:

@@ -15,7 +15,7 @@ from midwatch.journal.events.projects import LevelChanged
 from midwatch.journal.events.stack import StackUndone
 from midwatch.journal.events.workshop import ConnectionSeen, ProcessOrphaned
 from midwatch.rules.gate.act_groups import SAYING, plain
-from midwatch.rules.gate.levels import effective_level
+from midwatch.rules.gate.levels import effective_level, running_level
 from midwatch.rules.gate.matrix import outcome_at
 from midwatch.rules.invariants.records_seen import Found, RecordsSeen, Rule, Violation
 from midwatch.rules.invariants.spending import within_ceilings
@@ -145,9 +145,10 @@ class _Sessions:
                 self.state[session] = SessionState.ENDED
             case LevelChanged(level=level, session=session) if session:
                 self.level |= {session: level}
-            case LevelChanged(level=level):
+            case LevelChanged(level=level, lowers=lowers):
                 live = [name for name, state in self.state.items() if state is SessionState.AUTONOMOUS]
-                self.level |= dict.fromkeys(live, level)
+                follow = lowers is None
+                self.level |= {one: level if follow else running_level(self.level[one], level) for one in live}
             case _:
                 pass
 

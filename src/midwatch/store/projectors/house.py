@@ -6,6 +6,7 @@ from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import people as people_events
 from midwatch.journal.events import projects as ev
+from midwatch.rules.gate.levels import running_level
 from midwatch.store.projectors.rows import adjust, begin, change, insert, on, only_written, row
 from midwatch.store.schema.tables import (
     goals,
@@ -18,6 +19,7 @@ from midwatch.store.schema.tables import (
     work_items,
 )
 from midwatch.terms.projects import SessionState, WorkStatus
+from midwatch.terms.trust import Level
 
 
 @on(ev.ProjectAdded)
@@ -109,7 +111,7 @@ def settings_discarded(c: sa.Connection, _: Entry, event: ev.SettingsDiscarded) 
 
 @on(ev.LevelChanged)
 def level_changed(c: sa.Connection, entry: Entry, event: ev.LevelChanged) -> None:
-    """One row holds the standing level; a running night follows it at once. One for a night changes that night."""
+    """One row holds the standing level; running nights above it are lowered. One for a night changes that night."""
     if event.session:
         adjust(c, sessions, {"id": event.session, "state": SessionState.AUTONOMOUS}, level=event.level)
         return
@@ -117,7 +119,11 @@ def level_changed(c: sa.Connection, entry: Entry, event: ev.LevelChanged) -> Non
     since = before.since if before is not None and before.level == event.level else entry.at
     c.execute(standing.delete())
     insert(c, standing, id="level", level=event.level, since=since)
-    adjust(c, sessions, {"state": SessionState.AUTONOMOUS}, level=event.level)
+    if event.lowers is None:  # recorded when a running night took every standing level
+        adjust(c, sessions, {"state": SessionState.AUTONOMOUS}, level=event.level)
+        return
+    above = tuple(one for one in Level if running_level(one, event.level) is not one)
+    adjust(c, sessions, {"state": SessionState.AUTONOMOUS, "level": above}, level=event.level)
 
 
 @on(people_events.PersonAdded)

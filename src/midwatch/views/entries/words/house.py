@@ -46,6 +46,21 @@ def _backlog(event: Backlog, names: Names) -> str:
     return text
 
 
+def _level(event: ev.LevelChanged, names: Names) -> str:
+    level, before = event.level.value, event.previous.value
+    why = (" (forced)" if event.forced else "") + (f": {clean(event.reason)}" if event.reason else "")
+    if event.session:
+        return f"The level of this night is {level}{why}; the standing level stays {before}"
+    moved = f"stays {level}" if event.level is event.previous else f"changed from {before} to {level}"
+    if event.lowers is None:
+        return f"The level {moved}{why}"
+    text = f"The standing level {moved}{why}"
+    if nights := tuple(names.of(one, "a night") for one in event.lowers):
+        return f"{text}; {listed(nights, 5)} {'is' if len(nights) == 1 else 'are'} lowered to {level}"
+    raised = event.level.rank > event.previous.rank
+    return f"{text}; a night that runs keeps its signed level" if raised else text
+
+
 def _standing(event: Standing, names: Names) -> str:
     match event:
         case ev.SettingsProposed(changes=changes):
@@ -59,16 +74,7 @@ def _standing(event: Standing, names: Names) -> str:
         case ev.ToolTakenBack(project=name, tool=tool):
             text = f"No longer always allowed in {names.project(name)}: {clean(tool, 80)}"
         case ev.LevelChanged():
-            forced = " (forced)" if event.forced else ""
-            why = f": {clean(event.reason)}" if event.reason else ""
-            same = event.level is event.previous
-            moved = (
-                f"stays {event.level.value}" if same else f"changed from {event.previous.value} to {event.level.value}"
-            )
-            text = f"The level {moved}{forced}{why}"
-            if event.session:
-                stays = f"the standing level stays {event.previous.value}"
-                text = f"The level of this night is {event.level.value}{forced}{why}; {stays}"
+            text = _level(event, names)
         case _:
             assert_never(event)
     return text
