@@ -198,8 +198,10 @@ async def test_what_shows_that_work_is_done_is_typed_and_read_on_the_page(tmp_pa
     async with with_a_draft(tmp_path) as browser:
         (work, *_) = (await browser.draft()).work
         assert 'name="done_when"' in await browser.get("/tonight/orders/work/edit?item=0")
-        given = {"project": work.project, "title": work.title, "was": work.title, "done_when": "make docs\nmake site"}
-        text = await browser.post("/tonight/orders/work?item=0", **given)
+        name, commands = work.title, "make docs\nmake site"
+        text = await browser.post(
+            "/tonight/orders/work?item=0", project=work.project, title=name, was=name, done_when=commands
+        )
         assert (await browser.draft()).work[0].done_when == ("make docs", "make site")
         assert "done when <code>make docs</code>, <code>make site</code> pass" in text
 
