@@ -20,7 +20,7 @@ from midwatch.night.recovery.cleanup import collect_checkouts
 from midwatch.ports.channel import Destination
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.preflight import LineState, PreflightState, What
-from midwatch.terms.records import PreflightLineRow, PreflightRow, ReportRow
+from midwatch.terms.records import JobRow, PreflightLineRow, PreflightRow, ReportRow
 from midwatch.terms.trust import Isolation, Level
 from tests.agents.model import Fault, Say, fuel, refused_port, scripted_model, usage_limit
 from tests.nights.house import CHECK, EVENING, TestHouse, a_house, git, orders, sample_repository
@@ -112,6 +112,64 @@ async def test_the_setup_is_run_once_for_the_preflight_and_the_night(tmp_path: P
         assert list((tmp_path / "home" / "setup").glob("*/*/placed")) == made
 
 
+async def test_the_checks_of_every_work_are_tried_as_the_night_runs_them_each_once(tmp_path: Path) -> None:
+    """Named in the orders, named in the project, found in the checkout, and of work in several projects."""
+    async with prepared(tmp_path) as house:
+        sample, shop = tmp_path / "sample", sample_repository(tmp_path / "shop")
+        await _no_checks(house, sample)
+        _committed(sample, "Makefile", "test:\n\t@echo 2 passed\n")
+        await house.project(shop, name="shop")
+        work = (
+            OrderedWork(project="sample", title="Tidy up", checks=("true",)),
+            OrderedWork(project="sample", title="Once more", checks=("test -f Makefile", "true")),
+            OrderedWork(project="sample", title="As it is"),
+            OrderedWork(projects=("shop",), title="Tidy up", checks=("exit 3", "nosuchtool")),
+        )
+        await sign_orders.draft(house.house.evening, orders(work=work), by="ann")
+        found = await looked(house)
+        (row,) = await house.house.records.find(PreflightRow)
+        logs = house.house.workshop.rooms.log(row.id, "any").parent.rglob("*.log")
+        said = [line for log in logs for line in log.read_text().splitlines()]
+        ran = [line.removeprefix("$ ") for line in said if line.startswith("$ ")]
+        assert sorted(ran) == sorted(["true", "make test", "test -f Makefile", "exit 3", "nosuchtool", CHECK])
+        both = found[What.CHECKS, "sample"]
+        assert both.state is OK
+        assert both.text.startswith(
+            "`true`, `make test` (found in the project) and `test -f Makefile` are green on main"
+        )
+        told = found[What.CHECKS, "shop"]
+        assert told.state is BAD
+        assert told.text.startswith(
+            "`nosuchtool` cannot run: nosuchtool is not there. `exit 3` is red on main already."
+        )
+        assert "work that makes it worse goes back to its agent" in told.text
+        assert f"`{CHECK}` is green on main" in told.text
+        await sign_orders.start(house.house.evening, by="ann")
+        await house.to_the_brief()
+        proofs = [job.proof for job in await house.house.records.find(JobRow) if job.proof]
+        at_night = {one.command for proof in proofs for one in proof.before}
+        assert {"true", "make test", "exit 3", CHECK} <= at_night <= set(ran)
+
+
+async def test_the_lockfile_that_chose_the_setup_is_named(tmp_path: Path) -> None:
+    """cargo is played by a program of the person's own: only the name counts here."""
+    tool = tmp_path / "lent" / "cargo"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\nmkdir -p vendor\n")
+    tool.chmod(0o755)
+    more = f'[sandbox]\nsetup_domains = ["cargo"]\ntoolchains = ["{tool.parent}"]\n'
+    async with prepared(tmp_path, more=more) as house:
+        _committed(tmp_path / "sample", "Cargo.lock", "")
+        _committed(tmp_path / "sample", "poetry.lock", "")
+        reason = '`CARGO_HOME="$MIDWATCH_CACHE/cargo" cargo fetch --locked`, because Cargo.lock is there.'
+        line = (await looked(house))[What.SETUP, "sample"]
+        assert line.text.startswith("Set up in ")
+        assert reason in line.text
+        assert "poetry.lock asks for" in line.text, "what is not run beside it is named too"
+        assert line.state is LOOK
+        assert f"It was set up earlier: {reason}" in (await looked(house))[What.SETUP, "sample"].text
+
+
 Spoil = Callable[[TestHouse, Path], Awaitable[None]]
 
 
@@ -157,6 +215,19 @@ async def _lockfile(_: TestHouse, source: Path) -> None:
     _committed(source, "package-lock.json", "{}")
 
 
+TWO = "yarn.lock asks for `yarn install --frozen-lockfile` (package-lock.json is not used: package.json names yarn)"
+
+
+async def _two_lockfiles(house: TestHouse, source: Path) -> None:
+    await _lockfile(house, source)
+    _committed(source, "yarn.lock", "")
+    _committed(source, "package.json", '{"packageManager": "yarn@1.22.22"}')
+
+
+async def _no_poetry(_: TestHouse, source: Path) -> None:
+    _committed(source, "poetry.lock", "")
+
+
 async def _refused(house: TestHouse, _: Path) -> None:
     reading = "import urllib.request as web; web.urlopen('https://packages.example/team/x')"
     await by_day.change_project(house.house.books, "sample", by="ann", setup=f'python3 -c "{reading}"')
@@ -176,8 +247,10 @@ SPOILT: dict[str, tuple[Spoil, What, LineState, str, str]] = {
     "red already": (_red_already, What.CHECKS, LOOK, "`exit 3` is red on main already", "Fix it first"),
     "no checks": (_no_checks, What.CHECKS, LOOK, "no checks", "midwatch project change sample"),
     "found, tool missing": (_found_tool_missing, What.CHECKS, LOOK, "`just test` cannot run: just", "install just"),
-    "found, red": (_found_red, What.CHECKS, LOOK, "`make test` is red on main", "Fix it first"),
+    "found, red": (_found_red, What.CHECKS, LOOK, "`make test` (found in the project) is red on main", "Fix it"),
     "lockfile held": (_lockfile, What.SETUP, LOOK, "package-lock.json asks for `npm ci`", "setup_domains=npm"),
+    "two lockfiles": (_two_lockfiles, What.SETUP, LOOK, TWO, "setup_domains=npm"),
+    "its tool is not there": (_no_poetry, What.SETUP, LOOK, "Jobs have no poetry either", "pipx install poetry"),
     "host refused": (_refused, What.SETUP, BAD, "reach packages.example (pip's registry).", "setup_domains=pip"),
     "uncommitted": (_uncommitted, What.CLONE, LOOK, "1 uncommitted file stays out of it: idea.txt", "Commit"),
 }

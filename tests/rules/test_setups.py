@@ -42,6 +42,58 @@ def test_several_kinds_of_code_are_set_up_one_after_another() -> None:
     assert choose_setup("", found, ("npm",)).command == "npm ci"
 
 
+TWO_LOCKFILES = {
+    "yarn and npm": (
+        ("yarn.lock", "package-lock.json"),
+        {},
+        "package-lock.json",
+        "nothing names one, and npm is first",
+    ),
+    "the package names it": (
+        ("yarn.lock", "package-lock.json"),
+        {"package.json": '{"packageManager": "yarn@4.1.0"}'},
+        "yarn.lock",
+        "package.json names yarn",
+    ),
+    "poetry and uv": (("poetry.lock", "uv.lock"), {}, "uv.lock", "nothing names one, and uv is first"),
+    "the project has its table": (
+        ("poetry.lock", "uv.lock"),
+        {"pyproject.toml": "[tool.poetry]\n"},
+        "poetry.lock",
+        "pyproject.toml names poetry",
+    ),
+    "it has both tables": (
+        ("poetry.lock", "uv.lock"),
+        {"pyproject.toml": "[tool.poetry]\n[tool.uv]\n"},
+        "uv.lock",
+        "nothing names one, and uv is first",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWO_LOCKFILES)
+def test_of_two_lockfiles_one_is_chosen_and_the_reason_said(name: str) -> None:
+    paths, texts, file, why = TWO_LOCKFILES[name]
+    (chosen,) = propose_setups(Looked(texts, paths))
+    (other,) = set(paths) - {file}
+    assert (chosen.file, chosen.unused) == (file, f"{other} is not used: {why}")
+    assert f"because {file} is there ({other} is not used" in chosen.reason
+
+
+def test_one_kind_that_may_not_be_read_is_held_beside_one_that_may() -> None:
+    choice = choose_setup("", propose_setups(Looked(paths=("uv.lock", "package-lock.json"))), ("npm",))
+    assert ([one.file for one in choice.chosen], [one.file for one in choice.held]) == (
+        ["package-lock.json"],
+        ["uv.lock"],
+    )
+
+
+@pytest.mark.parametrize("tool", ["yarn", "pnpm", "bun", "poetry", "pdm", "pipenv"])
+def test_a_package_manager_without_a_toolchain_is_installed_on_the_machine(tool: str) -> None:
+    said = how_to_get(tool, CheckResult(command=f"{tool} install", exit_code=127), "shop")
+    assert f"install -g {tool}" in said or f"pipx install {tool}" in said
+
+
 MANIFESTS = {
     "extra": ({"pyproject.toml": '[project.optional-dependencies]\ndocs=[]\ntests=["x"]\n'}, "-e '.[tests]' pytest"),
     "group": (

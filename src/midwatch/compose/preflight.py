@@ -13,6 +13,7 @@ from midwatch.ports.books import Books
 from midwatch.ports.network import NetworkReach
 from midwatch.ports.workspace import JobPlace, ProofRequest
 from midwatch.rules.budget.egress import setup_clients
+from midwatch.rules.checks.discovery import join_checks
 from midwatch.rules.checks.setups import SetupChoice
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.settings.derived import channel_secret
@@ -26,6 +27,8 @@ from midwatch.workshop.upkeep.machine import sleep_risk
 if TYPE_CHECKING:
     from midwatch.compose.house import House
 
+ASKED = timedelta(seconds=20)
+"""How long the sandbox may take to say whether a program is there."""
 PING = "Midwatch will report here tonight."
 
 
@@ -63,6 +66,12 @@ class _Trials:
         allowed = setup_clients(sandbox.setup_domains, sandbox.registries)
         return await self._house.workshop.rooms.setup_choice(project.id, commit, project.setup, allowed)
 
+    async def missing_programs(
+        self, preflight: str, project: ProjectTried, commit: str, programs: tuple[str, ...]
+    ) -> tuple[CheckResult, ...]:
+        place = JobPlace(project=project.id, job=preflight, epoch=0)
+        return await self._house.workshop.rooms.missing_programs(place, commit, programs, ASKED)
+
     async def set_up(
         self, preflight: str, project: ProjectTried, commit: str, command: str, wall: timedelta
     ) -> tuple[str, bool]:
@@ -78,17 +87,22 @@ class _Trials:
     async def check(
         self, preflight: str, project: ProjectTried, commit: str, setup_key: str, wall: timedelta
     ) -> tuple[CheckResult, ...]:
-        # As at night: if the project names no checks, Midwatch looks for some.
-        request = ProofRequest(
-            place=JobPlace(project=project.id, job=preflight),
-            base=commit,
-            head=commit,
-            checks=project.checks,
-            wall=wall,
-            setup_key=setup_key,
-            finds_checks=not project.checks,
-        )
-        return await self._house.workshop.proofs.baseline(request)
+        # What each piece of work will have at night; if the project names no checks, Midwatch looks for some.
+        own = project.project_checks
+        requests = [
+            ProofRequest(
+                place=JobPlace(project=project.id, job=preflight),
+                base=commit,
+                head=commit,
+                checks=tuple(check.command for check in join_checks(ordered, own, ())),
+                project_checks=own,
+                wall=wall,
+                setup_key=setup_key,
+                finds_checks=not own,
+            )
+            for ordered in project.ordered or ((() if own else project.checks),)
+        ]
+        return await self._house.workshop.proofs.baseline(*requests)
 
     async def rehearse(self, project: ProjectTried) -> tuple[Rehearsed, ...]:
         row = await self._house.records.get(ProjectRow, project.id)

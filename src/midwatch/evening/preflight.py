@@ -1,5 +1,8 @@
 """Starts preflights of tonight's orders, and finds the last result (X10)."""
 
+import contextlib
+
+from midwatch.errors import MidwatchError
 from midwatch.evening import sign_orders
 from midwatch.evening.context import Evening
 from midwatch.journal.events import Event
@@ -50,7 +53,7 @@ async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRo
     """Start a preflight of one project, with every agent that could work in it."""
     row = await evening.books.records.get(ProjectRow, project)
     plan = PreflightPlan(
-        level=Level.CAUTIOUS, limits=Limits(), projects=(tried(row, row.checks),), agents=tuple(sorted(evening.agents))
+        level=Level.CAUTIOUS, limits=Limits(), projects=(tried(row),), agents=tuple(sorted(evening.agents))
     )
     return await _begun(evening.books, plan, None, "", by)
 
@@ -95,25 +98,35 @@ def holds(books: Books, row: PreflightRow, *, anyway: bool = False) -> bool:
 
 async def plan_of(records: Records, settings: Settings, orders: Orders) -> PreflightPlan:
     """List everything these orders need."""
-    projects: dict[str, ProjectTried] = {}
-    for work in orders.work:
-        found = await records.find(ProjectRow, name=work.project, removed=False)
-        if found:
-            row, before = found[0], projects.get(found[0].id)
-            checks = (*(before.checks if before else ()), *(work.checks or row.checks))
-            projects[row.id] = tried(row, tuple(dict.fromkeys(checks)))
+    rows: dict[str, ProjectRow] = {}
+    ordered: dict[str, dict[tuple[str, ...], None]] = {}
+    for piece in orders.pieces():
+        with contextlib.suppress(MidwatchError):  # what names no project is refused elsewhere
+            row = await records.get(ProjectRow, piece.project)
+            rows[row.id] = row
+            ordered.setdefault(row.id, {})[piece.checks] = None
     return PreflightPlan(
         level=orders.level,
         limits=orders.limits,
-        projects=tuple(projects.values()),
+        projects=tuple(tried(row, *ordered[name]) for name, row in rows.items()),
         agents=tuple(dict.fromkeys(work.agent for work in orders.work)),
         channels=tuple(settings.channels.by_name()),
     )
 
 
-def tried(row: ProjectRow, checks: tuple[str, ...]) -> ProjectTried:
-    """Copy what a preflight needs to know of a project."""
-    return ProjectTried(id=row.id, name=row.name, path=row.path, branch=row.branch, setup=row.setup, checks=checks)
+def tried(row: ProjectRow, *ordered: tuple[str, ...]) -> ProjectTried:
+    """Copy what a preflight needs to know of a project, and the checks that each piece of work in it names."""
+    named = (check for checks in (*ordered, row.checks) for check in checks)
+    return ProjectTried(
+        id=row.id,
+        name=row.name,
+        path=row.path,
+        branch=row.branch,
+        setup=row.setup,
+        checks=tuple(dict.fromkeys(named)),
+        project_checks=row.checks,
+        ordered=ordered,
+    )
 
 
 async def may_sign(books: Books, *, anyway: str = "") -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -176,8 +176,9 @@ async def _clone(turn: Turn, project: ProjectTried) -> str:
 
 async def _setup(turn: Turn, project: ProjectTried, commit: str, choice: SetupChoice) -> str | None:
     """Return the setup's fingerprint; None if the checks cannot use it."""
+    held = await _held_back(turn, project, commit, choice)
     if not choice.command:
-        if held := judge.setup_text(choice, turn.listed):
+        if held is not None:
             await turn.tell(What.SETUP, project.name, held)
         return ""
     made: list[str] = []
@@ -193,10 +194,8 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str, choice: SetupCh
                 return judge.look(f"It did not finish in {mine:g} min; at night it may take {night:g} min.")
             raise
         made.append(key)
-        took = time.monotonic() - begun
-        because = _joined(one.file for one in choice.found if one.locked)
-        asked = f", as {because} asks" if because else ""
-        return judge.ok("It was set up earlier." if reused else f"`{choice.command}` ran{asked} ({took:.0f} s).")
+        took = None if reused else time.monotonic() - begun
+        return judge.both(judge.ok(judge.ran_text(choice.command, choice, took)), held)
 
     if turn.done.get((What.SETUP, project.name)) is not None:
         # Recorded before a crash: find its result again; if it failed, nothing depends on it.
@@ -207,8 +206,13 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str, choice: SetupCh
     return made[0] if made else None
 
 
-def _joined(words: Iterable[str]) -> str:
-    return " and ".join(words)
+async def _held_back(turn: Turn, project: ProjectTried, commit: str, choice: SetupChoice) -> LineResult | None:
+    """Say which lockfiles ask for a setup that is not run, and which of their tools a job would not find."""
+    if not choice.held or (What.SETUP, project.name) in turn.done:
+        return None
+    tools = tuple(dict.fromkeys(one.tool for one in choice.held))
+    missing = await turn.out.trials.missing_programs(turn.row.id, project, commit, tools)
+    return judge.setup_text(choice, turn.listed, project.name, missing)
 
 
 async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str, choice: SetupChoice) -> None:

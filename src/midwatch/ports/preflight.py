@@ -21,6 +21,12 @@ class ProjectTrials(Protocol):
         """Choose the setup of a commit: what a person named, else what its lockfiles ask for."""
         ...
 
+    async def missing_programs(
+        self, preflight: str, project: ProjectTried, commit: str, programs: tuple[str, ...]
+    ) -> tuple[CheckResult, ...]:
+        """Say which programs a setup would not find in its sandbox, as the failures they would cause."""
+        ...
+
     async def set_up(
         self, preflight: str, project: ProjectTried, commit: str, command: str, wall: timedelta
     ) -> tuple[str, bool]:

@@ -52,6 +52,11 @@ class ProjectTried(Term):
     branch: str
     setup: str = ""
     checks: tuple[str, ...] = ()
+    """Every check that is named, by the orders or by the project."""
+    project_checks: tuple[str, ...] = ()
+    """Those that the project names; each job in it has them besides its own."""
+    ordered: tuple[tuple[str, ...], ...] = ()
+    """What each piece of work in it names, each different list once."""
 
 
 class PreflightPlan(Term):

@@ -98,6 +98,12 @@ class SandboxRooms:
     async def setup_choice(self, project: str, commit: str, named: str, allowed: tuple[str, ...]) -> SetupChoice:
         return await self._setups.choice(project, commit, named, allowed)
 
+    async def missing_programs(
+        self, place: JobPlace, commit: str, programs: tuple[str, ...], wall: timedelta
+    ) -> tuple[CheckResult, ...]:
+        log = self.log(place.job, "setup")
+        return await self._setups.missing_programs(place.project, place.job, commit, programs, log=log, wall=wall)
+
     async def enter(self, request: RoomRequest) -> Workplace:
         paths = request.paths if await self._is_large(request) else ()
         made = self._setups.made(request.place.project, request.setup_key)
@@ -210,8 +216,8 @@ class CheckoutProofs:
     async def prove(self, request: ProofRequest) -> Proof:
         return await self._prover(request).prove(request)
 
-    async def baseline(self, request: ProofRequest) -> tuple[CheckResult, ...]:
-        return await self._prover(request).baseline(request)
+    async def baseline(self, request: ProofRequest, *alike: ProofRequest) -> tuple[CheckResult, ...]:
+        return await self._prover(request).baseline(request, *alike)
 
     async def commands(self, request: ProofRequest) -> tuple[str, ...]:
         return tuple(check.command for check in await self._prover(request).checks(request))

@@ -18,6 +18,11 @@ TOOLCHAIN_OF: Final[Mapping[str, str]] = {
     **dict.fromkeys(("cargo", "rustc", "rustfmt"), "cargo"),
 }
 """The toolchain, by the name it is lent by, that a program comes with."""
+INSTALLED_BY: Final[Mapping[str, str]] = {
+    **{name: f"npm install -g {name}" for name in ("yarn", "pnpm", "bun")},
+    **{name: f"pipx install {name}" for name in ("poetry", "pdm", "pipenv")},
+}
+"""Package managers that come with no toolchain, and what installs them on a machine."""
 _ABSENT: Final = (
     re.compile(r"(?:^|: )([\w.+/-]+): (?:command )?not found$", re.MULTILINE),
     re.compile(r"^make(?:\[\d+\])?: ([\w.+/-]+): No such file or directory$", re.MULTILINE),
@@ -58,6 +63,9 @@ def how_to_get(
     if lent := LENT.search(result.tail):
         return f"Lend it to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
     name = tool.rsplit("/", 1)[-1]
+    if install := INSTALLED_BY.get(name):
+        # A setup needs it before it can install anything.
+        return f"Install it on this machine ({install}), then check again: the preflight says how it is lent to jobs"
     if chain := TOOLCHAIN_OF.get(name):
         return f"Install {chain} on this machine, then lend it to jobs: add {chain} to sandbox.toolchains"
     fitting = [one for one in found if one.client in _installers(name, result.command)]

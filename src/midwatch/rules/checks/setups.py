@@ -3,14 +3,15 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from midwatch.rules.checks.discovery import NONE, Looked
 
 KEY: Final = "sandbox.setup_domains"
 """The setting that allows a setup to reach a host, or to read a client's registries."""
+_THEN: Final = " && "
 _VENV: Final = "python3 -m venv .venv && .venv/bin/pip install"
 _TESTS: Final = ("test", "tests", "testing", "dev")
 """What projects call the packages that their tests need, as extras or as groups."""
@@ -25,6 +26,27 @@ class SetupProposal:
     client: str
     locked: bool = True
     """Whether the file is a lockfile; only then the command is run without being asked for."""
+    beside: tuple[str, ...] = ()
+    """Other lockfiles of the same kind of code, which are not used."""
+    named_in: str = ""
+    """The file that names the tool of this lockfile; empty where their order decided."""
+
+    @property
+    def tool(self) -> str:
+        """The program that it runs."""
+        return next((word for word in self.command.split() if "=" not in word), "")
+
+    @property
+    def reason(self) -> str:
+        """Say why it was chosen."""
+        beside = f" ({self.unused})" if self.beside else ""
+        return f"`{self.command}`, because {self.file} is there{beside}"
+
+    @property
+    def unused(self) -> str:
+        """Say which lockfiles beside it are not used, and why."""
+        why = f"{self.named_in} names {self.tool}" if self.named_in else f"nothing names one, and {self.tool} is first"
+        return f"{joined(self.beside)} {'are' if len(self.beside) > 1 else 'is'} not used: {why}"
 
 
 _LOCKFILES: Final = (
@@ -51,11 +73,41 @@ _LOCKFILES: Final = (
 def propose_setups(looked: Looked) -> tuple[SetupProposal, ...]:
     """Propose what makes a checkout ready, one for each kind of code: by its lockfile, else by its manifest."""
     here = frozenset(path for path in looked.paths if "/" not in path)
-    python, node, *others = [next((one for one in group if one.file in here), None) for group in _LOCKFILES]
+    python, node, *others = [_by_lockfile(group, here, looked) for group in _LOCKFILES]
     if node is not None and node.file == "yarn.lock" and ".yarnrc.yml" in here:
-        node = SetupProposal("yarn install --immutable", node.file, node.client)
+        node = replace(node, command="yarn install --immutable")
     found = (python or _python_manifest(looked, here), node or _node_manifest(looked), *others)
     return tuple(one for one in found if one is not None)
+
+
+def _by_lockfile(group: Iterable[SetupProposal], here: frozenset[str], looked: Looked) -> SetupProposal | None:
+    """Choose the first lockfile of a kind of code, unless the project names the tool of another."""
+    there = [one for one in group if one.file in here]
+    tools = {one.tool for one in there}
+    if len(tools) < 2:  # npm's two lockfiles mean the same
+        return there[0] if there else None
+    named, file = _named_tool(looked, tools)
+    chosen = next((one for one in there if one.tool == named), there[0])
+    beside = tuple(one.file for one in there if one.tool != chosen.tool)
+    return replace(chosen, beside=beside, named_in=file)
+
+
+def _named_tool(looked: Looked, tools: Collection[str]) -> tuple[str, str]:
+    """Return the tool that a project names for itself, and the file that does."""
+    said = _toml(looked.texts.get("pyproject.toml", "")).get("tool", {})
+    tables = [name for name in tools if isinstance(said, dict) and name in said]
+    if len(tables) == 1:
+        return tables[0], "pyproject.toml"
+    try:
+        named = str(json.loads(looked.texts.get("package.json", ""))["packageManager"]).partition("@")[0]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return "", ""
+    return (named, "package.json") if named in tools else ("", "")
+
+
+def joined(words: Iterable[str]) -> str:
+    """Write each word once, with "and" between them."""
+    return " and ".join(dict.fromkeys(words))
 
 
 def _python_manifest(looked: Looked, here: frozenset[str]) -> SetupProposal | None:
@@ -107,7 +159,13 @@ class SetupChoice:
     @property
     def held(self) -> tuple[SetupProposal, ...]:
         """What a lockfile asks for and is not run, because its registries may not be read."""
-        return () if self.command else tuple(one for one in self.found if one.locked)
+        return tuple(one for one in self.found if one.locked and one not in self.chosen)
+
+    @property
+    def chosen(self) -> tuple[SetupProposal, ...]:
+        """What is run because a lockfile asks for it."""
+        parts = self.command.split(_THEN)
+        return tuple(one for one in self.found if one.locked and one.command in parts)
 
 
 def choose_setup(named: str, found: Iterable[SetupProposal], allowed: Iterable[str]) -> SetupChoice:
@@ -116,7 +174,7 @@ def choose_setup(named: str, found: Iterable[SetupProposal], allowed: Iterable[s
         return SetupChoice("" if named == NONE else named)
     proposals, may = tuple(found), frozenset(allowed)
     wanted = [one.command for one in proposals if one.locked and one.client in may]
-    return SetupChoice(" && ".join(wanted), proposals)
+    return SetupChoice(_THEN.join(wanted), proposals)
 
 
 def allowing(wanted: Iterable[str], listed: Iterable[str]) -> str:

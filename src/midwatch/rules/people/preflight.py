@@ -7,7 +7,7 @@ from typing import Final
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
 from midwatch.rules.checks.discovery import proves_nothing
 from midwatch.rules.checks.missing_tools import how_to_get, missing_tool
-from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing
+from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, joined
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, CheckSource, RepositoryFacts
@@ -18,6 +18,8 @@ from midwatch.terms.trust import Isolation, Level
 
 WALL: Final = 124
 """The exit code of a command that timed out."""
+SHOWN: Final = 3
+"""How many checks one line names."""
 LOW: Final = 0.2
 """At this share or less, little is left of a limit."""
 MIB: Final = 1024**2
@@ -50,18 +52,49 @@ def clone_text(facts: RepositoryFacts) -> LineResult:
     )
 
 
-def setup_text(choice: SetupChoice, listed: Sequence[str]) -> LineResult | None:
-    """Say that a lockfile asks for a setup whose registries may not be read; nothing where it does not."""
+def setup_text(
+    choice: SetupChoice, listed: Sequence[str], project: str = "", missing: Sequence[CheckResult] = ()
+) -> LineResult | None:
+    """Say that a lockfile asks for a setup whose registries may not be read; nothing where none does.
+
+    `missing` are the tools of such setups that a job would not find.
+    """
     if not choice.held:
         return None
-    files = " and ".join(f"{one.file} asks for `{one.command}`" for one in choice.held)
+    files = joined(_asks(one) for one in choice.held)
     clients = [one.client for one in choice.held]
-    text = f"{files}, but setups may not read {_joined(clients)}'s registries, so it is not run."
-    return look(text, f"Allow it: {allowing(clients, listed)}")
+    it = "they are" if len(choice.held) > 1 else "it is"
+    text = f"{files}, but setups may not read {joined(clients)}'s registries, so {it} not run."
+    fixes = [f"Allow it: {allowing(clients, listed)}"]
+    if missing:
+        text += f" Jobs have no {joined(one.command for one in missing)} either."
+        fixes = [*(how_to_get(one.command, one, project) for one in missing), *fixes]
+    return look(text, _and_then(fixes))
 
 
-def _joined(words: Sequence[str]) -> str:
-    return " and ".join(dict.fromkeys(words))
+def _asks(one: SetupProposal) -> str:
+    beside = f" ({one.unused})" if one.beside else ""
+    return f"{one.file} asks for `{one.command}`{beside}"
+
+
+def _and_then(fixes: Iterable[str]) -> str:
+    return ". ".join(dict.fromkeys(fix.rstrip(".") for fix in fixes if fix))
+
+
+def ran_text(command: str, choice: SetupChoice, seconds: float | None) -> str:
+    """Say which setup is ready, and which lockfile chose it; `seconds` is None where it was made earlier."""
+    reasons = "; ".join(one.reason for one in choice.chosen)
+    if seconds is None:
+        return f"It was set up earlier: {reasons}." if reasons else "It was set up earlier."
+    return f"Set up in {seconds:.0f} s: {reasons}." if reasons else f"`{command}` ran ({seconds:.0f} s)."
+
+
+def both(done: LineResult, rest: LineResult | None) -> LineResult:
+    """Put two results into one line; the worse one counts."""
+    if rest is None:
+        return done
+    state = max(done.state, rest.state, key=list(LineState).index)
+    return LineResult(state=state, text=f"{done.text} {rest.text}", fix=_and_then((done.fix, rest.fix)))
 
 
 def checks_text(
@@ -71,44 +104,69 @@ def checks_text(
     found: Sequence[SetupProposal] = (),
     listed: Sequence[str] = (),
 ) -> LineResult:
-    """Say how the project's checks end before any change; a night is judged against that.
+    """Say how each check ends before any change, what cannot run first, and how the night will treat it.
 
     `found` is what the checkout asks for as its setup, `listed` what setups may reach.
     """
-    branch = project.branch
-    absent = [(one, tool) for one in results if not one.green and (tool := missing_tool(one))]
-    if absent:
-        one, tool = absent[0]
-        text, fix = (
-            f"`{one.command}` cannot run: {tool} is not there",
-            how_to_get(tool, one, project.name, found, listed),
-        )
-        if one.source is CheckSource.FOUND:
-            return look(f"{text}, so nothing proves the work.", fix)
-        return bad(f"{text}.", fix)
-    late = [one for one in results if one.exit_code == WALL]
+    rest = list(results)
+    told: list[LineResult] = []
+    for one in results:
+        if not one.green and (tool := missing_tool(one)):
+            rest.remove(one)
+            told.append(_absent(one, tool, how_to_get(tool, one, project.name, found, listed)))
+    told.sort(key=lambda one: one.state is not LineState.BAD)
+    late = [one for one in rest if one.exit_code == WALL]
     if late:
-        text = f"`{late[0].command}` did not finish in {minutes:g} min, so it is unknown whether {branch} is green."
-        return look(text, "Give it longer: midwatch settings propose preflight.max_minutes=60")
-    empty = [(one, why) for one in results if (why := proves_nothing(one))]
-    if empty:
-        one, why = empty[0]
+        text = f"{_listed(late)} did not finish in {minutes:g} min, so it is unknown whether {project.branch} is green."
+        told.append(look(text, "Give it longer: midwatch settings propose preflight.max_minutes=60"))
+    rest = [one for one in rest if one not in late]
+    empty = [one for one in rest if proves_nothing(one)]
+    for one in empty:
         fix = f'Name a check that does: midwatch project change {project.name} --check "..."'
-        return look(f"`{one.command}` was found and proves nothing: {why}.", fix)
-    seconds = sum(one.seconds for one in results)
-    red = [one for one in results if not one.green]
+        told.append(look(f"`{one.command}` was found and proves nothing: {proves_nothing(one)}.", fix))
+    rest = [one for one in rest if one not in empty]
+    return _together((*told, *_by_colour(rest, project.branch)))
+
+
+def _absent(one: CheckResult, tool: str, fix: str) -> LineResult:
+    text = f"`{one.command}` cannot run: {tool} is not there"
+    if one.source is CheckSource.FOUND:
+        return look(f"{text}, so nothing proves the work.", fix)
+    return bad(f"{text}.", fix)
+
+
+def _by_colour(rest: Sequence[CheckResult], branch: str) -> Iterable[LineResult]:
+    red, green = [one for one in rest if not one.green], [one for one in rest if one.green]
     if red:
-        text = f"{_named(red)} red on {branch} already; the night will be judged against that."
-        return look(text, "Fix it first, or order the fix.")
-    named = "`" + results[0].command + "` is" if len(results) == 1 else f"{len(results)} checks are"
-    return ok(f"{named} green on {branch} ({seconds:.0f} s).")
+        them = "them" if len(red) > 1 else "it"
+        text = f"{_listed(red)} {'are' if len(red) > 1 else 'is'} red on {branch} already."
+        text += f" The night may leave {them} red; work that makes {them} worse goes back to its agent."
+        yield look(text, "Fix it first, or order the fix.")
+    if green:
+        seconds = sum(one.seconds for one in green)
+        yield ok(f"{_listed(green)} {'are' if len(green) > 1 else 'is'} green on {branch} ({seconds:.0f} s).")
 
 
-def _named(red: Sequence[CheckResult]) -> str:
-    first = red[0]
-    failures = f" ({some(first.failures, 'failure')})" if first.failures else ""
-    named = f"`{first.command}`{failures}"
-    return f"{named} is" if len(red) == 1 else f"{named} and {len(red) - 1} more are"
+def _together(told: Iterable[LineResult]) -> LineResult:
+    first, *more = told
+    for one in more:
+        first = both(first, one)
+    return first
+
+
+def _listed(results: Sequence[CheckResult]) -> str:
+    """Name the first checks, each with what is known of it."""
+    names = [f"`{one.command}`{_known(one)}" for one in results[:SHOWN]]
+    more = [f"{len(results) - SHOWN} more"] if len(results) > SHOWN else []
+    *before, last = [*names, *more]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _known(one: CheckResult) -> str:
+    failures = some(one.failures, "failure") if one.failures else ""
+    found = "found in the project" if one.source is CheckSource.FOUND else ""
+    words = ", ".join(word for word in (failures, found) if word)
+    return f" ({words})" if words else ""
 
 
 def push_text(tried: Iterable[Rehearsed]) -> LineResult:

@@ -70,8 +70,17 @@ def advice(command: str, ended: CommandEnd, isolation: Isolation) -> str:
     tool = shutil.which(missing) if missing and isolation is not Isolation.NONE else None
     if tool is None:
         return ""
-    add = TOOLCHAIN_OF.get(Path(tool).name) or Path(tool).resolve().parent
+    add = TOOLCHAIN_OF.get(Path(tool).name) or _home_of(Path(tool))
     return f"\n[midwatch: {tool} is not inside the sandbox; add {add} to sandbox.toolchains]\n"
+
+
+def _home_of(tool: Path) -> str:
+    """Say what to lend for a program: what it is installed in, because a lone program folder is not enough."""
+    node, place = shutil.which("node"), tool.resolve()
+    if node is not None and tool.parent == Path(node).parent:
+        return "node"  # installed by npm into node's own folder
+    environment = place.parent.parent
+    return str(environment if (environment / "pyvenv.cfg").is_file() else place.parent)
 
 
 def _head_line(log: Path, command: str) -> None:

@@ -88,10 +88,13 @@ class Prover:
         """Say which checks there are, without running them."""
         return await _Court(self, asked).checks()
 
-    async def baseline(self, asked: ProofRequest) -> Results:
-        """Run the checks on the base alone; also those that prove nothing there are returned."""
-        court = _Court(self, asked)
-        return await court.all_of_base(await court.checks())
+    async def baseline(self, asked: ProofRequest, *alike: ProofRequest) -> Results:
+        """Run the checks on the base alone; also those that prove nothing there are returned.
+
+        What `alike` asks for differs only in its checks; a check that several ask for is run once.
+        """
+        named = {check.command: check for one in (asked, *alike) for check in await _Court(self, one).checks()}
+        return await _Court(self, asked).all_of_base(tuple(named.values()))
 
 
 def _as_before(proof: Proof) -> tuple[NamedCheck, ...]:

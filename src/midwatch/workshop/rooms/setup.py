@@ -81,6 +81,23 @@ class Setups:
         found = () if named else propose_setups(await look(self._checkouts.mirrors, project, commit, ()))
         return choose_setup(named, found, allowed)
 
+    async def missing_programs(
+        self, project: str, job: str, commit: str, programs: Sequence[str], *, log: Path, wall: timedelta
+    ) -> tuple[CheckResult, ...]:
+        """Ask inside the sandbox which programs a setup would not find, each with what to do about it."""
+        found: list[CheckResult] = []
+        async with self._checkouts.passing(project, job, commit, "setup") as tree:
+            home = tree.with_name("home")
+            await asyncio.to_thread(home.mkdir, exist_ok=True)
+            walls = SandboxSpec(tree=tree, home=home, limits=self.enclosure.limits)
+            for program in programs:
+                asked = ["/bin/sh", "-c", 'command -v "$1" >/dev/null || exit 127', "sh", program]
+                ended = await self.enclosure.run(walls, asked, log=log, wall=wall)
+                if ended.exit_code:
+                    tail = advice(program, ended, self.enclosure.isolation)
+                    found.append(CheckResult(command=program, exit_code=ended.exit_code, tail=tail))
+        return tuple(found)
+
     def made(self, project: str, fingerprint: str) -> Made | None:
         """Find the result of an earlier setup."""
         place = self._folder / part(project) / part(fingerprint) if fingerprint else None
