@@ -295,5 +295,6 @@ async def test_one_that_edits_what_decides_the_checks_delivers_nothing(tmp_path:
         assert job.proof is not None
         assert [check.green for check in (*job.proof.delivered, *job.proof.restored)] == [True, False]
         assert (job.state, job.proof.verdict) == (JobState.FAILED, "red_when_restored")
-        assert await night.written_down() == [STAYED["red_when_restored"]]
+        said = "python3 check.py fails: AssertionError."
+        assert await night.written_down() == [f"{said} {STAYED['red_when_restored']}"]
         assert await night.house.house.records.find(PullRequestRow) == ()

@@ -6,7 +6,8 @@ import pytest
 
 from midwatch.rules.checks.discovery import Looked
 from midwatch.rules.checks.missing_tools import how_to_get
-from midwatch.rules.checks.setups import SetupProposal, choose_setup, propose_setups, refusal_text, telling_line
+from midwatch.rules.checks.setups import SetupProposal, choose_setup, propose_setups, refusal_text
+from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
 
 LOCKED = {
@@ -137,13 +138,13 @@ TAILS = {
         "ERROR: Cannot install a and b"
     ),
     "one\ntwo\n": "two",
-    "": "it said nothing",
+    "": "",
 }
 
 
 @pytest.mark.parametrize("tail", TAILS)
 def test_the_line_that_says_why_is_shown_not_the_last_one(tail: str) -> None:
-    assert telling_line(tail) == TAILS[tail]
+    assert failing_output(tail).line == TAILS[tail]
 
 
 def test_the_hint_for_a_missing_program_fits_the_kind_of_code() -> None:

@@ -91,7 +91,7 @@ def _check_evidence(ids: Ids, job: JobRow, result: CheckResult) -> Evidence:
         kind=EvidenceKind.BENCHMARK,
         citation=f"`{result.command}` on a fresh checkout of {_head(job)[:12]}: exit {result.exit_code}",
         origin=f"check:{result.command}",
-        excerpt=result.tail[-300:],
+        excerpt=(result.failing_line or result.tail[-300:])[:300],
         quality=item_quality(SourceRank.PRIMARY),
     )
 

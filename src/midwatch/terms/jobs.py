@@ -167,6 +167,10 @@ class CheckResult(Term):
     exit_code: int
     seconds: float = 0.0
     tail: str = ""
+    failing_line: str = ""
+    """The line that says what failed, of a check that failed; empty in what was recorded before this was read."""
+    failing_part: str = ""
+    """The part of its output around that line."""
     failures: int | None = None
     """Failed tests where the tool counts them; separates 'red' from 'redder'."""
     source: CheckSource = CheckSource.ORDERS
@@ -180,6 +184,11 @@ class CheckResult(Term):
     @property
     def green(self) -> bool:
         return self.exit_code == 0 and not self.flaky
+
+    @property
+    def shown(self) -> str:
+        """What a reader sees of its output: the failing part, or the last lines where none was recorded."""
+        return self.failing_part or self.tail
 
     @property
     def red(self) -> bool:

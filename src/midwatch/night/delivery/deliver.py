@@ -8,7 +8,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobDelivered, JobEnded, PullRequestOpened
 from midwatch.night.agents.agent_events import turns_of
 from midwatch.night.context import Outside
-from midwatch.night.delivery.pull_request_text import pull_request_text, ready_text, stayed_red
+from midwatch.night.delivery.pull_request_text import kept_back_text, pull_request_text, ready_text
 from midwatch.night.delivery.siblings import siblings, worded
 from midwatch.night.jobs.job_limits import files_allowed
 from midwatch.night.jobs.resume import followed
@@ -43,7 +43,8 @@ async def deliver(books: Books, outside: Outside, job: JobRow) -> tuple[Event, .
     if job.proof is None:
         raise Stale("There is no verified work to deliver.")
     if kept_back(job.proof, books.settings().execution.deliver_red):
-        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=stayed_red(job, job.proof), cause="logic"),)
+        why = kept_back_text(job, job.proof)
+        return (JobEnded(job=job.id, epoch=job.epoch, state="failed", why=why, cause="logic"),)
     project = await books.records.get(ProjectRow, job.project)
     forge = outside.forges.of(project)
     chosen = await branch_for(books.records, outside.forges, job, project, change.head)

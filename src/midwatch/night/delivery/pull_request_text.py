@@ -49,8 +49,12 @@ def _draft(job: JobRow) -> Lines:
     """Write the first lines of a draft: why it is only a draft."""
     if job.proof is None or job.proof.verdict not in NOT_DELIVERABLE:
         return []
-    red = [f"- `{one.command}` still fails (exit {one.exit_code})" for one in failing(job.proof)]
+    red = [f"- `{one.command}` still fails (exit {one.exit_code}){_said(one)}" for one in failing(job.proof)]
     return [tamed(line) for line in (f"**Only a draft.** {stayed_red(job, job.proof)}", *red)]
+
+
+def _said(check: CheckResult) -> str:
+    return f": {check.failing_line}" if check.failing_line else ""
 
 
 def stayed_red(job: JobRow, proof: Proof) -> str:
@@ -58,6 +62,13 @@ def stayed_red(job: JobRow, proof: Proof) -> str:
     tried = f" {some(job.repairs, 'repair round')} did not fix it." if job.repairs else ""
     doubts = [doubt.text for doubt in proof.grave[:MOST_DOUBTS]]
     return " ".join((STAYED[proof.verdict] + tried, *doubts))
+
+
+def kept_back_text(job: JobRow, proof: Proof) -> str:
+    """Say why work stays here: the failing line first, which a person reads before anything about it."""
+    said = [f"{one.command} fails: {one.failing_line}" for one in failing(proof) if one.failing_line]
+    ended = [line if line.endswith((".", "!", "?")) else f"{line}." for line in said[:1]]
+    return " ".join((*ended, stayed_red(job, proof)))
 
 
 def _why(job: JobRow) -> Lines:

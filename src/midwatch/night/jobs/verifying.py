@@ -59,7 +59,8 @@ def failure_text(proof: Proof, *, each: int) -> str:
             as_delivered = delivered.get(one.command)
             fooled = as_delivered is not None and as_delivered.green
             how = "\n(with the project's own tests and settings restored)" if fooled else ""
-            pieces.append(f"$ {one.command}{how}\n{one.tail}")
+            said = f"{one.failing_line}\n\n" if one.failing_line else ""
+            pieces.append(f"$ {one.command}{how}\n{said}{one.shown}")
     if DOUBTS in wanted or (pieces and proof.grave):
         text = "\n".join(f"- {doubt.text}" for doubt in proof.grave)
         pieces.append(f"Found in the change, to be reverted:\n{text}")

@@ -188,16 +188,3 @@ def refusal_text(refused: Iterable[tuple[str, str]], listed: Iterable[str]) -> t
     parts = [f"{host} ({client}'s registry)" if client else host for host, client in hosts.items()]
     wanted = [client or host for host, client in hosts.items()]
     return f"The setup may not reach {' and '.join(parts)}.", f"Allow it: {allowing(wanted, listed)}"
-
-
-_ERROR: Final = re.compile(r"\berror\b|\bfailed\b|not found|No such file", re.IGNORECASE)
-_POINTER: Final = re.compile(
-    r"for help visit|complete log of this run|^npm error (?:code|errno|syscall)\b|^hint:|^note:"
-)
-
-
-def telling_line(tail: str) -> str:
-    """Choose the line of a failed command that says why: clients end with a pointer to their own logs."""
-    lines = [line.strip() for line in tail.splitlines() if line.strip()]
-    telling = [line for line in lines if _ERROR.search(line) and not _POINTER.search(line)]
-    return telling[0] if telling else lines[-1] if lines else "it said nothing"

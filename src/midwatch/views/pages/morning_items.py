@@ -250,7 +250,7 @@ def _check(after: CheckResult, before: CheckResult | None, restored: CheckResult
         before=_ended(before) if before else "not run",
         after=text,
         fine=fine,
-        tail="" if fine else (restored.tail if fooled and restored else after.tail),
+        tail="" if fine else (restored.shown if fooled and restored else after.shown),
     )
 
 

@@ -90,7 +90,7 @@ def stack_shown(
         steps=row.order,
         out=tuple(_out(one, row.into) for one in row.left_out),
         checks=tuple(
-            CheckTogether(command=one.command, green=one.green, tail="" if one.green else one.tail)
+            CheckTogether(command=one.command, green=one.green, tail="" if one.green else one.shown)
             for one in row.checks
         ),
         settled_by=row.settled_by,

@@ -42,13 +42,29 @@ class ProofLine(Term):
 
     text: str
     fine: bool | None = None
+    failing: bool = False
+    """It says what a check printed about its failure."""
 
 
 def proof_lines(proof: Proof) -> tuple[ProofLine, ...]:
     """List what a person should know about a proof, what weakens it first."""
     doubts = [ProofLine(text=clean(one.text, LONGEST_LINE), fine=False if one.grave else None) for one in proof.doubts]
     flaky = [ProofLine(text=f"Flaky: {clean(one)} ends differently each time.") for one in proof.flaky]
-    return (*doubts, *flaky, *beside_checks(proof))
+    return (*failing_lines(proof), *doubts, *flaky, *beside_checks(proof))
+
+
+def failing_lines(proof: Proof) -> tuple[ProofLine, ...]:
+    """Name for each failed check the line that says what failed."""
+    runs = {one.command: one for one in (*proof.restored, *proof.delivered) if not one.green and one.failing_line}
+    red_before = {one.command for one in proof.before if not one.green}
+    return tuple(
+        ProofLine(
+            text=f"{clean(one.command, 80)} fails: {clean(one.failing_line, LONGEST_LINE)}",
+            fine=None if one.command in red_before and proof.verdict == "still_red" else False,
+            failing=True,
+        )
+        for one in runs.values()
+    )
 
 
 def beside_checks(proof: Proof) -> tuple[ProofLine, ...]:

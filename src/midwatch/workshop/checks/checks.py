@@ -10,6 +10,7 @@ from pathlib import Path
 from midwatch.rules.checks.discovery import NamedCheck
 from midwatch.rules.checks.missing_tools import TOOLCHAIN_OF, missing_tool
 from midwatch.rules.checks.test_counts import count_tests
+from midwatch.rules.recovery.failing_output import FailingOutput, failing_output
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -53,11 +54,15 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
         checking.walls, ["/bin/sh", "-c", command], log=checking.log, wall=checking.wall, stop=checking.stop
     )
     counted = await asyncio.to_thread(count_tests, ended.tail)
+    said = await asyncio.to_thread(failing_output, ended.output) if ended.exit_code else FailingOutput()
+    advised = advice(command, ended, checking.enclosure.isolation)
     return CheckResult(
         command=command,
         exit_code=ended.exit_code,
         seconds=ended.seconds,
-        tail=(ended.tail + advice(command, ended, checking.enclosure.isolation))[-TAIL_CHARACTERS:],
+        tail=(ended.tail + advised)[-TAIL_CHARACTERS:],
+        failing_line=said.line,
+        failing_part=(said.part + advised).strip("\n") if ended.exit_code else "",
         failures=counted.failed if counted else None,
         source=check.source,
         counted=counted,

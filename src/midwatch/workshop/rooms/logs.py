@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from midwatch.ports.redaction import NewScrub
+from midwatch.rules.recovery.failing_output import EACH_END, two_ends
 
 LOG_LIMIT = 8 * 1024**2
 TAIL_BYTES = 8_000
@@ -73,6 +74,16 @@ class CappedLog:
             end = file.seek(0, 2)
             file.seek(max(self._begins, end - TAIL_BYTES))
             return file.read().decode(errors="replace")
+
+    def two_ends(self) -> str:
+        """Read a bounded piece of each end of this output, however long it is."""
+        with self._path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(self._begins)
+            begin = file.read(EACH_END)
+            rest = max(self._begins + len(begin), size - EACH_END)
+            file.seek(rest)
+            return two_ends(begin, file.read(EACH_END), rest - self._begins - len(begin))
 
     def _write(self, data: bytes) -> None:
         there, self._passed_over = self._passed_over, max(0, self._passed_over - len(data))

@@ -13,8 +13,9 @@ from pathlib import Path
 from midwatch.errors import Broken, Unavailable
 from midwatch.ports.network import RoomNetwork
 from midwatch.rules.checks.missing_tools import how_to_get, missing_tool
-from midwatch.rules.checks.setups import SetupChoice, choose_setup, propose_setups, refusal_text, telling_line
+from midwatch.rules.checks.setups import SetupChoice, choose_setup, propose_setups, refusal_text
 from midwatch.rules.paths import names
+from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
 from midwatch.workshop.checks.change_facts import look
 from midwatch.workshop.checks.checks import advice
@@ -182,10 +183,11 @@ async def _failure(
     if missing := missing_tool(result):
         text = f"The setup `{command}` cannot run: {missing} is not there."
         return Broken(text, hint=how_to_get(missing, result), because=(ended.tail,))
+    said = await asyncio.to_thread(failing_output, ended.output or ended.tail)
     return Broken(
-        f"The project's setup ended with {ended.exit_code}: {telling_line(ended.tail)}",
+        f"The project's setup ended with {ended.exit_code}: {said.line or 'it said nothing'}",
         hint=f"Read {log}; hosts it needs belong in sandbox.setup_domains, tools in sandbox.toolchains.",
-        because=(ended.tail,),
+        because=(said.part,),
     )
 
 

@@ -21,6 +21,8 @@ class CommandEnd(Term):
     stopped: bool
     """Midwatch stopped it on request; limits have their own exit codes (124 wall, 125 idle)."""
     tail: str
+    output: str = ""
+    """A bounded piece of each end of its output, of a command that failed."""
 
 
 async def run_limited(  # noqa: PLR0913 - each is one plain fact about one process
@@ -60,6 +62,7 @@ async def run_limited(  # noqa: PLR0913 - each is one plain fact about one proce
         seconds=round(time.monotonic() - begun_at, 3),
         stopped=code == process_limits.STOPPED and stop is not None and stop.is_set(),
         tail=await asyncio.to_thread(written.tail),
+        output=await asyncio.to_thread(written.two_ends) if code else "",
     )
 
 

@@ -153,11 +153,15 @@ def _show_proof(proof: dict[str, Any] | None, lines: list[dict[str, Any]]) -> No
     if not proof:
         return
     typer.echo(f"  proof: {proof['verdict'].replace('_', ' ')}")
+    for one in lines:
+        if one["failing"]:
+            line(one["text"], indent="    ")
     for check in proof["delivered"]:
         flaky = ", flaky" if check["flaky"] else ""
         typer.echo(f"    exit {check['exit_code']}{flaky} in {check['seconds']:.1f} s: {check['command']}")
     for one in lines:
-        line(one["text"], first="    doubt: " if one["fine"] is False else "    note: ")
+        if not one["failing"]:
+            line(one["text"], first="    doubt: " if one["fine"] is False else "    note: ")
 
 
 @app.command()
