@@ -1,12 +1,14 @@
 """`midwatch`: a verb's module is loaded when it is called, so that short commands start fast."""
 
 import importlib
+import json
 import sys
 from typing import Any
 
 import typer
 import typer.core
 import typer.main
+from typer._click import exceptions as usage  # typer offers no other way
 
 from midwatch.errors import NO_ROOM, Broken, Exhausted, MidwatchError, Misuse
 from midwatch.settings.folder import keep_files_private
@@ -36,6 +38,7 @@ VERBS = {
     "job": ("jobs.jobs", "Jobs: list, show, log, diff, open, attach, resume, merge, stop."),
     "pr": ("jobs.jobs", "Pull requests."),
     "run": ("jobs.jobs", "Runs with their scores."),
+    "night": ("night.nights", "Nights: how each went."),
     "morning": ("morning.review", "The brief."),
     "review": ("morning.review", "Give your verdicts, by keys or by flags."),
     "stack": ("morning.stacks", "Which branches of the night go together; merge them as one."),
@@ -46,6 +49,7 @@ VERBS = {
     "person": ("house.people", "Who may log in, and with which role."),
     "token": ("house.people", "What programs may do for a person."),
     "agent": ("house.agents", "Agents: list, test, login, logout."),
+    "forge": ("house.forges", "Where pull requests are opened."),
     "channel": ("house.channels", "Channels: add, test, list, remove."),
     "settings": ("house.settings", "Every setting with its source; propose, diff, apply."),
 }
@@ -60,12 +64,10 @@ class LazyGroup(typer.core.TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Load one verb, or for the overview only its line."""
+        """Load one verb."""
         if cmd_name not in VERBS:
             return None
-        module, line = VERBS[cmd_name]
-        if ctx.resilient_parsing is False and _only_listing(ctx):
-            return typer.core.TyperCommand(cmd_name, help=line)
+        module, _ = VERBS[cmd_name]
         loaded = importlib.import_module(f"midwatch.surfaces.cli.{module}")
         command = typer.main.get_command(loaded.VERBS[cmd_name])
         command.name = cmd_name
@@ -75,16 +77,43 @@ class LazyGroup(typer.core.TyperGroup):
             complete_names(command, ctx, cmd_name)
         return spare(command, ctx)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  typer calls it so
+        """Write the overview from the lines here: no verb is loaded for it, however this program was started."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Offer the verbs without loading them."""
+        from typer._click.shell_completion import CompletionItem  # noqa: PLC0415  typer offers no other way
+
+        offered = [CompletionItem(name, help=line) for name, (_, line) in VERBS.items() if name.startswith(incomplete)]
+        return [*offered, *super(typer.core.TyperGroup, self).shell_complete(ctx, incomplete)]
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the global flags without loading anything."""
         spare(self, ctx)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a verb; whatever goes wrong is said in one form, as JSON where JSON was asked for."""
+        words = [*ctx._protected_args, *ctx.args]  # noqa: SLF001  typer keeps the verb there
+        typed = words[: words.index("--")] if "--" in words else words
+        try:
+            return super().invoke(ctx)
+        except usage.NoArgsIsHelpError:
+            raise
+        except usage.UsageError as error:
+            from midwatch.surfaces.cli.shell.misused import misused  # noqa: PLC0415  only a mistake needs it
 
-def _only_listing(ctx: Any) -> bool:
-    """The overview asks for every command before any was invoked."""
-    words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    return ctx.parent is None and not words
+            wrong: MidwatchError = misused(error)
+        except MidwatchError as error:
+            wrong = error
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            wrong = plainly(error)
+        show_error(wrong, as_json="--json" in typed)
+        raise typer.Exit(wrong.exit_code)
 
 
 app = typer.Typer(
@@ -106,20 +135,13 @@ def house(*, version: bool = typer.Option(False, "--version", help="Show the ver
 
 
 def main() -> None:
-    """Run, and turn Midwatch's errors into one sentence, a hint and an exit code."""
+    """Run; Midwatch's errors become one sentence, a hint and an exit code."""
     keep_files_private()
     try:
         app(prog_name="midwatch", standalone_mode=True)
-    except MidwatchError as error:
-        show_error(error)
-        sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except OSError as error:
-        named = plainly(error)
-        show_error(named)
-        sys.exit(named.exit_code)
 
 
 def plainly(error: OSError) -> MidwatchError:
@@ -132,8 +154,12 @@ def plainly(error: OSError) -> MidwatchError:
     return Broken(f"The operating system refused: {what}.", hint="Check this machine: midwatch doctor")
 
 
-def show_error(error: MidwatchError) -> None:
-    """Say what is wrong and what to do about it."""
+def show_error(error: MidwatchError, *, as_json: bool = False) -> None:
+    """Say what is wrong and what to do about it, on stderr; as JSON in the form that the API answers."""
+    if as_json:
+        said = {"code": error.code, "exit_code": error.exit_code, "message": error.message, "hint": error.hint}
+        typer.echo(json.dumps({"error": said | {"because": error.because}}, ensure_ascii=False, indent=2), err=True)
+        return
     typer.echo(typer.style("midwatch: ", fg="red") + error.message, err=True)
     for reason in error.because[1:]:
         typer.echo(f"  also: {reason}", err=True)

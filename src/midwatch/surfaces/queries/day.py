@@ -4,6 +4,7 @@ from midwatch.compose.read_side import ReadSide
 from midwatch.evening import projects as by_day
 from midwatch.settings import SettingChange, SettingRow, diff
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
+from midwatch.terms.forges import LOCAL
 from midwatch.terms.records import GoalRow, ProjectRow, SettingsRow, WorkRow
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
@@ -31,6 +32,39 @@ class LevelShown(LevelSet):
 
     observed_rounds: int
     clean_nights: int
+
+
+class ForgeListed(Term):
+    """A forge, with the name of its token's secret and never the token."""
+
+    name: str
+    speaks: str
+    base_url: str
+    host: str
+    """The host of its repositories; empty for the local one, which is this machine."""
+    secret: str
+    draft: bool
+
+
+@READS.at("/forges")
+async def forges(house: ReadSide) -> list[ForgeListed]:
+    """List where pull requests can be opened: in the repository itself, and at each forge of the settings."""
+    await house.reload_settings()
+    local = ForgeListed(name=LOCAL, speaks="git", base_url="", host="", secret="", draft=False)
+    return [
+        local,
+        *(
+            ForgeListed(
+                name=name,
+                speaks=one.speaks or name,
+                base_url=one.base_url,
+                host=one.repositories_at,
+                secret=one.secret,
+                draft=one.draft,
+            )
+            for name, one in house.loaded.settings.forges.by_name().items()
+        ),
+    ]
 
 
 @READS.at("/projects")

@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 Place = Annotated[int, Field(ge=0, le=2**62, description="The number of the last row seen.")]
 PageSize = Annotated[int, Field(ge=1, le=MOST)]
 MODULES: Mapping[str, str] = {
-    **dict.fromkeys(("projects", "goals", "work", "settings", "level"), "day"),
+    **dict.fromkeys(("projects", "goals", "work", "settings", "level", "forges"), "day"),
     "status": "status",
     **dict.fromkeys(("orders", "sessions", "runs", "entries"), "nights"),
     "asks": "asks",

@@ -5,20 +5,14 @@ from typing import Any
 import typer
 
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, show_rows
+from midwatch.surfaces.cli.shell.listing import lists
+from midwatch.surfaces.cli.shell.screen import Columns, show_rows
 
 goals = typer.Typer(add_completion=False, rich_markup_mode=None)
 work = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@goals.callback(invoke_without_command=True)
-def list_goals(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
-    """List current goals, or work on one.
-
-    Example: midwatch goal set shop "Fewer warnings" --horizon medium
-    """
-    if ctx.invoked_subcommand is not None:
-        return
+def list_goals(*, as_json: bool) -> None:
     none = 'No goals yet. State one: midwatch goal set PROJECT "..."'
     columns: Columns = {
         "goal": "statement",
@@ -27,6 +21,9 @@ def list_goals(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
         "status": "status",
     }
     show_rows(client.get("/goals"), none, columns, as_json=as_json)
+
+
+lists(goals, list_goals, "List current goals.", example='midwatch goal set shop "Fewer warnings" --horizon medium')
 
 
 @goals.command("set")
@@ -55,14 +52,7 @@ def close(goal: str, *, dropped: bool = typer.Option(False, "--dropped", help="D
     typer.echo(f'Goal "{row["statement"]}" is {row["status"]}.')
 
 
-@work.callback(invoke_without_command=True)
-def list_work(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
-    """List work items, or work on one.
-
-    Example: midwatch work add shop "Tidy the imports"
-    """
-    if ctx.invoked_subcommand is not None:
-        return
+def list_work(*, as_json: bool) -> None:
     none = 'No work items yet. Add one: midwatch work add PROJECT "..."'
     columns: Columns = {"#": "number", "status": "status", "owner": "owner", "title": _title}
     show_rows(client.get("/work"), none, columns, as_json=as_json)
@@ -70,6 +60,9 @@ def list_work(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
 
 def _title(row: dict[str, Any]) -> str:
     return f"{row['title']} (next: {row['next_step']})" if row["next_step"] else str(row["title"])
+
+
+lists(work, list_work, "List work items.", example='midwatch work add shop "Tidy the imports"')
 
 
 @work.command("add")

@@ -7,22 +7,13 @@ import typer
 
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.listing import lists
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, head, line, show_json, show_rows
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@app.callback(invoke_without_command=True)
-def listing(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
-    """List the projects, or work on one of them.
-
-    Example: midwatch project add ~/code/shop --check "python -m pytest -q"
-    """
-    if ctx.invoked_subcommand is None:
-        show_projects(client.get("/projects"), as_json=as_json)
-
-
-def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+def list_projects(*, as_json: bool) -> None:
     columns: Columns = {
         "#": "number",
         "name": "name",
@@ -31,7 +22,15 @@ def show_projects(rows: list[dict[str, Any]], *, as_json: bool) -> None:
         "checks": lambda row: len(row["checks"]),
         "path": "path",
     }
-    show_rows(rows, "No projects yet. Add one: midwatch project add PATH", columns, as_json=as_json)
+    show_rows(client.get("/projects"), "No projects yet. Add one: midwatch project add PATH", columns, as_json=as_json)
+
+
+lists(
+    app,
+    list_projects,
+    "List the projects.",
+    example='midwatch project add ~/code/shop --check "python -m pytest -q"',
+)
 
 
 @app.command()

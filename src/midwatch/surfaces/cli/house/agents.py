@@ -8,6 +8,7 @@ import typer
 from midwatch.errors import Unavailable, Unknown
 from midwatch.surfaces.cli.house import agent_logins
 from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.listing import lists
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, moment, show_json, table
 from midwatch.views.text.plain import counted
 
@@ -16,23 +17,17 @@ CREDENTIALS = {"api_key": "API key", "oauth": "subscription token"}
 NOT_ALL_ANSWER = 5
 
 
-@app.callback(invoke_without_command=True)
-def overview(ctx: typer.Context) -> None:
-    """List the agents, test them, or give one its credential.
-
-    Example: midwatch agent login claude
-    """
-    if ctx.invoked_subcommand is None:
-        show_agents(seen(), as_json=False)
-
-
-@app.command("list")
-def listing(*, as_json: bool = JSON_FLAG) -> None:
-    """List every agent: its program, model and credential, and what is missing before it can work.
-
-    Example: midwatch agent list
-    """
+def list_agents(*, as_json: bool) -> None:
+    """Print every agent: its program, model and credential, and what is missing before it can work."""
     show_agents(seen(), as_json=as_json)
+
+
+lists(
+    app,
+    list_agents,
+    "List every agent: its program, model and credential, and what is missing before it can work.",
+    example="midwatch agent login claude",
+)
 
 
 @app.command("test")

@@ -10,6 +10,7 @@ from midwatch.settings.folder import close_to_others
 from midwatch.surfaces.cli.house import extras, settings_file
 from midwatch.surfaces.cli.house.stored_secret import StoredSecret
 from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.listing import lists
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, asked_hidden, bad, good, head, line, moment, show_json, table
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -17,23 +18,16 @@ NOT_TAKEN = 5
 PLACES = ("env:", "cmd:", "file:")
 
 
-@app.callback(invoke_without_command=True)
-def overview(ctx: typer.Context) -> None:
-    """List the channels, add one, try it, or remove it.
-
-    Example: midwatch channel add phone
-    """
-    if ctx.invoked_subcommand is None:
-        show_channels(seen(), as_json=False)
-
-
-@app.command("list")
-def listing(*, as_json: bool = JSON_FLAG) -> None:
-    """List every channel: its kind, its tiers, whether it accepted its last message.
-
-    Example: midwatch channel list
-    """
+def list_channels(*, as_json: bool) -> None:
     show_channels(seen(), as_json=as_json)
+
+
+lists(
+    app,
+    list_channels,
+    "List every channel: its kind, its tiers, whether it accepted its last message.",
+    example="midwatch channel add phone",
+)
 
 
 @app.command("add")

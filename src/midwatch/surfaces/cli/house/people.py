@@ -5,32 +5,14 @@ from typing import Any
 import typer
 
 from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.listing import lists
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, day, show_json, show_rows
 
 person = typer.Typer(add_completion=False, rich_markup_mode=None)
 token = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@person.callback(invoke_without_command=True)
-def list_people(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
-    """List who may log in, or change it.
-
-    Example: midwatch person link --role approver
-    """
-    if ctx.invoked_subcommand is None:
-        _show_people(as_json=as_json)
-
-
-@person.command("list")
-def people(*, as_json: bool = JSON_FLAG) -> None:
-    """List who may log in.
-
-    Example: midwatch person list --json
-    """
-    _show_people(as_json=as_json)
-
-
-def _show_people(*, as_json: bool) -> None:
+def list_people(*, as_json: bool) -> None:
     columns: Columns = {
         "person": "number",
         "name": "name",
@@ -39,6 +21,9 @@ def _show_people(*, as_json: bool) -> None:
     }
     none = "No logins yet. Make a link: midwatch person link --role owner"
     show_rows(client.get("/people"), none, columns, as_json=as_json)
+
+
+lists(person, list_people, "List who may log in.", example="midwatch person link --role approver")
 
 
 @person.command()
@@ -80,26 +65,7 @@ def remove(name: str) -> None:
     typer.echo(f"Removed the access of {row['name']}. Restore it: midwatch person link --role {row['role']}")
 
 
-@token.callback(invoke_without_command=True)
-def list_tokens(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
-    """List the tokens, or make one.
-
-    Example: midwatch token new dashboard --person ann --scope read
-    """
-    if ctx.invoked_subcommand is None:
-        _show_tokens(as_json=as_json)
-
-
-@token.command("list")
-def tokens(*, as_json: bool = JSON_FLAG) -> None:
-    """List what programs may do.
-
-    Example: midwatch token list --json
-    """
-    _show_tokens(as_json=as_json)
-
-
-def _show_tokens(*, as_json: bool) -> None:
+def list_tokens(*, as_json: bool) -> None:
     columns: Columns = {
         "token": "number",
         "name": "name",
@@ -114,6 +80,14 @@ def _valid(row: dict[str, Any]) -> str:
     if row["revoked"]:
         return "revoked"
     return f"until {day(row['expires_at'])}" if row["expires_at"] else "no end"
+
+
+lists(
+    token,
+    list_tokens,
+    "List what programs may do.",
+    example="midwatch token new dashboard --person ann --scope read",
+)
 
 
 @token.command("new")

@@ -33,8 +33,21 @@ def listing(
 
     Example: midwatch settings --changed
     """
-    if ctx.invoked_subcommand is not None:
-        return
+    if ctx.invoked_subcommand is None:
+        list_settings(changed=changed, every=every, as_json=as_json)
+
+
+@app.command("list")
+def list_settings(
+    *,
+    changed: bool = typer.Option(False, "--changed", help="Only what differs from its default."),
+    every: bool = typer.Option(False, "--all", help="Also those that have no effect yet."),
+    as_json: bool = JSON_FLAG,
+) -> None:
+    """List the settings with their values and where they came from.
+
+    Example: midwatch settings list --json
+    """
     rows = client.get("/settings")
     if not every:  # one that a person set is shown: they should learn that it has no effect
         rows = [row for row in rows if not row["waits"] or row["source"] != "default"]

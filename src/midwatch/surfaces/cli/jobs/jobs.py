@@ -5,8 +5,8 @@ from typing import Any
 import typer
 
 from midwatch.surfaces.cli.jobs import checkouts, logs
-from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.listing import lists
 from midwatch.surfaces.cli.shell.screen import (
     JSON_FLAG,
     Columns,
@@ -27,22 +27,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 MARK = {"allowed": good("allowed"), "refused": bad("refused"), "waits": wanted("waits for you")}
 
 
-@app.callback(invoke_without_command=True)
-def listing(ctx: typer.Context) -> None:
-    """Work with jobs; without a subcommand, list them.
-
-    Example: midwatch job diff 1
-    """
-    if ctx.invoked_subcommand is None:
-        list_jobs(as_json=False)
-
-
-@app.command("list")
-def list_jobs(*, as_json: bool = JSON_FLAG) -> None:
-    """List the jobs.
-
-    Example: midwatch job list --json
-    """
+def list_jobs(*, as_json: bool) -> None:
     columns: Columns = {
         "#": "number",
         "project": "project_name",
@@ -52,6 +37,9 @@ def list_jobs(*, as_json: bool = JSON_FLAG) -> None:
         "title": "title",
     }
     show_rows(client.get("/jobs"), "No jobs yet.", columns, as_json=as_json)
+
+
+lists(app, list_jobs, "List the jobs.", example="midwatch job diff 1", more="Further words work with one of them.")
 
 
 @app.command()
@@ -258,25 +246,11 @@ def plan(name: str, *, as_json: bool = JSON_FLAG) -> None:
         typer.echo("There is no plan yet.")
 
 
-pulls = typer.Typer(no_args_is_help=False, rich_markup_mode=None)
+pulls = typer.Typer(add_completion=False, rich_markup_mode=None)
+runs = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
-@pulls.callback(invoke_without_command=True)
-def listed_pulls(ctx: typer.Context, *, as_json: bool = JSON_FLAG) -> None:
-    """List the pull requests, the newest last.
-
-    Example: midwatch pr --json
-    """
-    if ctx.invoked_subcommand is None:
-        pull_requests(as_json=as_json)
-
-
-@pulls.command("list")
-def pull_requests(*, as_json: bool = JSON_FLAG) -> None:
-    """List the pull requests, the newest last.
-
-    Example: midwatch pr list --json
-    """
+def list_pulls(*, as_json: bool) -> None:
     columns: Columns = {
         "#": "number",
         "project": "project_name",
@@ -287,11 +261,10 @@ def pull_requests(*, as_json: bool = JSON_FLAG) -> None:
     show_rows(client.get("/pull_requests"), "No pull requests yet.", columns, as_json=as_json)
 
 
-def run(*, as_json: bool = JSON_FLAG) -> None:
-    """List the runs with their scores.
+lists(pulls, list_pulls, "List the pull requests, the newest last.", example="midwatch pr --json")
 
-    Example: midwatch run --json
-    """
+
+def list_runs(*, as_json: bool) -> None:
     columns: Columns = {
         "#": "number",
         "status": "status",
@@ -300,6 +273,9 @@ def run(*, as_json: bool = JSON_FLAG) -> None:
         "objective": lambda row: row["contract"]["objective"],
     }
     show_rows(client.get("/runs"), "No runs yet.", columns, as_json=as_json)
+
+
+lists(runs, list_runs, "List the runs with their scores.", example="midwatch run --json")
 
 
 def _score(score: float | None) -> str:
@@ -316,4 +292,4 @@ for _name, _verb in (
 ):
     app.command(_name)(_verb)
 
-VERBS = {"job": app, "pr": pulls, **verbs(run=run)}
+VERBS = {"job": app, "pr": pulls, "run": runs}

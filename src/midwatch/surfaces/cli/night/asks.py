@@ -10,9 +10,12 @@ from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import asks_shown, client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, answered, bad, clock, exactly, head, line, show_json, wanted
 
+LIST = "list"
+"""Every noun has it; an ask is named by its number, so that the word is free."""
+
 
 def asks(
-    number: str = typer.Argument("", help="Show this one."),
+    number: str = typer.Argument("", help="Show this one; list, or nothing, lists them all."),
     answer: str = typer.Argument("", help="Answer it."),
     text: str = typer.Option("", help="A comment with the answer."),
     *,
@@ -23,10 +26,10 @@ def asks(
 
     Example: midwatch asks 3 approve
     """
-    if answer:
+    if answer and number != LIST:
         row = _answered(number, answer, text)
         show_json(row) if as_json else typer.echo(f"Ask {row['number']}: {row['answer']}. Thank you.")
-    elif number:
+    elif number and number != LIST:
         row = client.get(f"/asks/{client.part(number)}")
         show_json(row) if as_json else show_ask(row)
         asks_shown.remember([row])

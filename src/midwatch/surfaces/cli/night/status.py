@@ -34,17 +34,37 @@ MOVING = ("job.", "agent.", "model.")
 ENDING = ("session.started", "session.ended", "report.")
 """Entries after which a night may have begun or be over."""
 
+NOTHING_YET: dict[str, Any] = {
+    "now": None,
+    "pages": "",
+    "seq": 0,
+    "projects": 0,
+    "night": None,
+    "jobs": [],
+    "asks": [],
+    "pull_requests": [],
+    "fuel": [],
+    "headline": "",
+}
+"""The status before the first start."""
+
 
 def status(*, as_json: bool = JSON_FLAG) -> None:
     """Show the current state.
 
     Example: midwatch status --json
     """
-    now = client.get("/status")
+    running = client.server_answers()
+    try:
+        now = client.get("/status")
+    except Unavailable:
+        if running or not as_json or client.home().exists():
+            raise
+        now = NOTHING_YET  # a script that watches the status need not know whether Midwatch was ever started
     if as_json:
-        show_json(now)
+        show_json({"server_running": running} | now)
         return
-    if not client.server_answers():
+    if not running:
         waits = f", so night {now['night']['number']} waits" if _night_under_way(now) else ""
         typer.echo(wanted(f"Midwatch is not running{waits}. Start it: midwatch up --detach"))
     show_status(now)

@@ -17,6 +17,8 @@ from midwatch.surfaces.address import LONGEST_SOCKET_PATH, SOCKET
 from midwatch.views.text.plain import harmless
 
 API = "/api/v1"
+GLANCE_SECONDS = 1.0
+"""A shell that completes a name waits no longer."""
 NO_SERVER = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
 """The errors that mean that no server is at the socket."""
 
@@ -60,6 +62,25 @@ def get(path: str, **query: Any) -> Any:
         more = _page(result.next)
         result = ApiAnswer(result.value + more.value, more.next)
     return result.value
+
+
+def glance(path: str) -> list[dict[str, Any]]:
+    """List something for a shell that waits: from a server that answers at once, else from what is stored here."""
+    try:
+        status, headers, body = _over_socket("GET", API + path, None, GLANCE_SECONDS)
+    except NO_SERVER:
+        from midwatch.surfaces.cli.shell.offline import glance_offline  # noqa: PLC0415  heavy, and rarely needed
+
+        return glance_offline(home(), API + path)
+    rows: list[dict[str, Any]] = understood(status, headers.get("content-type", ""), body)
+    return rows
+
+
+def names_in_settings(table: str) -> list[str]:
+    """List what the settings name, without asking anything that is slow: an agent's program, a channel's service."""
+    from midwatch.surfaces.cli.shell.offline import named_in_settings  # noqa: PLC0415  heavy
+
+    return named_in_settings(home(), table)
 
 
 def wait_for(path: str, **query: Any) -> Any:

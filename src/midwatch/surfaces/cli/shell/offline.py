@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError, create_model
 
 from midwatch.compose.read_side import ReadSide, has_database
 from midwatch.errors import MidwatchError, Refused, Unavailable
+from midwatch.settings import load_settings
 from midwatch.surfaces.api.problems import malformed, problem
 from midwatch.surfaces.queries.reads import PlainText, Read, found
 
@@ -25,6 +26,20 @@ def read_offline(home: Path, target: str) -> Answer:
             f"There is nothing in {home} yet.", hint="Look around first: midwatch demo; or begin: midwatch up --detach"
         )
     return asyncio.run(_answer(home, target))
+
+
+def glance_offline(home: Path, target: str) -> list[dict[str, Any]]:
+    """List something without loading a server: from the records, or by the names in the settings."""
+    if not has_database(home):
+        return []
+    answer = asyncio.run(_by_query(home, target))
+    rows: list[dict[str, Any]] = json.loads(answer[2]) if answer and answer[0] == 200 else []
+    return rows
+
+
+def named_in_settings(home: Path, table: str) -> list[str]:
+    """List the names of a table of the settings, if there is a data folder."""
+    return list(getattr(load_settings(home).settings, table).by_name()) if home.exists() else []
 
 
 async def _answer(home: Path, target: str) -> Answer:

@@ -17,7 +17,7 @@ LEAST = 24
 """A column narrower than this is harder to read than a line that is too long."""
 Columns = Mapping[str, str | Callable[[Any], object]]
 """The columns of a table: the field of a row, or what to make of the row."""
-JSON_FLAG = typer.Option(False, "--json", help="Print one JSON object for scripts.")
+JSON_FLAG = typer.Option(False, "--json", help="Print one JSON document for scripts.")
 
 
 def show_json(value: Any) -> None:
