@@ -13,7 +13,7 @@ from midwatch.errors import Unavailable
 from midwatch.gateway.registries import RegistryAccess, RegistryBook
 from midwatch.gateway.registries.access import hosts_of
 from midwatch.gateway.registries.book import links
-from midwatch.gateway.registries.client import ClientRegistries
+from midwatch.gateway.registries.client import ClientRegistries, DownloadHost
 from midwatch.gateway.registries.other_clients import cargo, go, npm
 from midwatch.gateway.registries.python_clients import pip, uv
 from tests.conftest import missing
@@ -23,8 +23,8 @@ SIMPLE = "simple"
 UV = Path(sys.prefix) / "installer" / "bin"
 
 
-async def at_files(asked: ClientRegistries) -> tuple[tuple[str, int], ...]:
-    return (("files.example", 443),) if asked.sources else ()
+async def at_files(asked: ClientRegistries) -> tuple[DownloadHost, ...]:
+    return (DownloadHost("files.example", 443, (("packages.example", 443),)),) if asked.sources else ()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from midwatch.rules.budget.egress import (
     fault_in,
     may_reach,
     rules_of,
+    same_domain,
     shown,
     why_not_dial,
 )
@@ -201,3 +202,19 @@ def test_what_may_be_dialled_is_never_what_python_calls_local(
 )
 def test_a_named_registry_may_lie_in_the_own_network_but_not_at_metadata(address: str, open_to_the_house: bool) -> None:
     assert (not why_not_dial(address, own_network=True)) is open_to_the_house
+
+
+SAME_DOMAIN = {
+    ("files.corp.example", "packages.corp.example"): True,
+    ("corp.example", "packages.corp.example"): True,
+    ("a.npm.example", "npm.example"): True,
+    ("files.example", "npm.example"): False,
+    ("evilcorp.example", "packages.corp.example"): False,
+    ("shop.co.uk", "npm.co.uk"): False,
+    ("files.npm.co.uk", "npm.co.uk"): True,
+}
+
+
+@pytest.mark.parametrize("pair", SAME_DOMAIN)
+def test_a_host_belongs_to_a_registrys_domain_or_not(pair: tuple[str, str]) -> None:
+    assert same_domain(*pair) is SAME_DOMAIN[pair]

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
@@ -12,7 +12,7 @@ from midwatch.gateway.egress.connection import EgressRefused, LiveConnection
 from midwatch.gateway.egress.http_head import LARGEST_HEAD
 from midwatch.gateway.egress.policy import EgressDeadlines
 from midwatch.gateway.egress.wire import Wire, within
-from midwatch.rules.budget.egress import why_not_dial
+from midwatch.rules.budget.egress import same_domain, why_not_dial
 
 Address = tuple[str, int]
 Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
@@ -46,15 +46,38 @@ class Dialer:
 
     async def addresses(self, host: str, port: int, *, own_network: bool = False) -> list[Address]:
         """Return the addresses of a name that may be dialled; there is at least one."""
-        async with within(self._deadlines.resolve, f"Looking up {host} took too long."):
-            try:
-                found = list(await self._resolve(host, port))
-            except (OSError, UnicodeError):
-                found = []
+        found = await self._known(host, port)
+        return self._open(host, {at: why_not_dial(at[0], own_network=own_network) for at in found})
+
+    async def downloads(self, host: str, port: int, named_by: Collection[Address]) -> list[Address]:
+        """Return the addresses of a host that only a registry's own page names: public ones, or beside that registry.
+
+        A registry on the internet must not send its readers into this machine's network.
+        """
+        found = await self._known(host, port)
+        faults = {at: why_not_dial(at[0]) for at in found}
+        if any(faults.values()):
+            for registry, its_port in named_by:
+                at_home = {address for address, _ in await self._found(registry, its_port) if _only_at_home(address)}
+                near = bool(at_home) and same_domain(host, registry)
+                faults |= {at: "" for at in found if at[0] in at_home or (near and _only_at_home(at[0]))}
+        return self._open(host, faults)
+
+    async def _known(self, host: str, port: int) -> list[Address]:
+        found = await self._found(host, port)
         if not found:
             raise EgressRefused(f"{host} has no address.", "failed", 502)
-        faults = {at: "" if at in self._exempt else why_not_dial(at[0], own_network=own_network) for at in found}
-        good = [at for at, fault in faults.items() if not fault]
+        return found
+
+    async def _found(self, host: str, port: int) -> list[Address]:
+        async with within(self._deadlines.resolve, f"Looking up {host} took too long."):
+            try:
+                return list(await self._resolve(host, port))
+            except (OSError, UnicodeError):
+                return []
+
+    def _open(self, host: str, faults: Mapping[Address, str]) -> list[Address]:
+        good = [at for at, fault in faults.items() if at in self._exempt or not fault]
         if not good:
             at, fault = next(iter(faults.items()))
             raise EgressRefused(f"{host} leads to {at[0]}, {fault}.")
@@ -74,6 +97,11 @@ class Dialer:
                 except OSError:
                     continue
         raise EgressRefused(f"{host} could not be reached.", "failed", 502)
+
+
+def _only_at_home(address: str) -> bool:
+    """Whether an address is one of this machine's own network."""
+    return bool(why_not_dial(address)) and not why_not_dial(address, own_network=True)
 
 
 async def _connect(address: str, port: int, host: str, trust: ssl.SSLContext | None) -> Wire:

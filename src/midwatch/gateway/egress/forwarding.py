@@ -1,9 +1,10 @@
-"""Plain requests: rewritten for the host, one per connection, with a route's credential added outside."""
+"""Requests rewritten for the remote host, with a registry's credential added outside, and their answers."""
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
@@ -59,7 +60,7 @@ async def _reading_head(request: ProxyRequest, registry: RegistryHost) -> bytes:
     added = await _credential(registry.host, registry.headers) if below else {}
     kept = request.head.kept(*_OURS, *_PERSONAL, *(name.lower() for name in added))
     first = f"{request.method} {request.path} HTTP/1.1"
-    return written(first, (("Host", registry.authority), ("Connection", "close"), *kept, *added.items()))
+    return written(first, (("Host", registry.authority), *kept, *added.items()))
 
 
 def _plain_path(name: str, path: str) -> None:
@@ -74,13 +75,8 @@ def path_on(route: RegistryRoute, path: str) -> str:
     return route.path + path.lstrip("/")
 
 
-async def carry(
-    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: Registry | None, *, keeps: bool = False
-) -> bool:
-    """Send the body and receive the answer at the same time: an answer may come early.
-
-    Return whether the job's connection can carry another request, where it `keeps` it.
-    """
+async def carry(visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: Registry | None) -> None:
+    """Send the body and receive the answer at the same time: an answer may come early."""
     if request.head.values("expect"):
         job.writer.write(CONTINUE)
 
@@ -92,37 +88,69 @@ async def carry(
     with one_failure():
         async with asyncio.TaskGroup() as ways:
             sending = ways.create_task(_upload(request, job.reader, send))
-            kept = await _answer(visit, request, job, world, route, keeps=keeps)
+            answer = await read_answer(visit, request, world, route)
+            await pass_on(visit, answer, job, world, keeps=False)
             sending.cancel()
-    return kept
 
 
-async def _answer(
-    visit: LiveConnection, request: ProxyRequest, job: Wire, world: Wire, route: Registry | None, *, keeps: bool
-) -> bool:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The head of an answer, as it is passed on, and how its body ends."""
+
+    first: str
+    fields: Fields
+    length: int | None
+    bodiless: bool
+    asks_to_close: bool
+
+    @property
+    def ends_itself(self) -> bool:
+        """Whether the end of the body can be told without the end of the connection."""
+        chunked = any(name == "Transfer-Encoding" for name, _ in self.fields)
+        return self.bodiless or self.length is not None or chunked
+
+    @property
+    def leaves_it_open(self) -> bool:
+        """Whether its connection can carry another request."""
+        return self.ends_itself and self.first.startswith("HTTP/1.1") and not self.asks_to_close
+
+
+class AnswerMissing(EgressRefused):
+    """The remote host closed the connection before the first byte of an answer."""
+
+
+async def read_answer(visit: LiveConnection, request: ProxyRequest, world: Wire, route: Registry | None) -> Answer:
+    """Read the head of the answer to a request."""
+    none = f"{visit.host} gave no answer that can be passed on."
     try:
         status, head = await _final_head(world.reader)
         length, fields = _answer_fields(head, route)
-        bodiless = request.method == "HEAD" or status in {204, 304}
-        ends_itself = bodiless or length is not None or any(name == "Transfer-Encoding" for name, _ in fields)
-        keeps = keeps and ends_itself and head.first.startswith("HTTP/1.1")
-        fresh = written(head.first, (*fields, *(() if keeps else (("Connection", "close"),))))
-    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError, EgressRefused):
-        raise EgressRefused(f"{visit.host} gave no answer that can be passed on.", "failed", 502) from None
+    except asyncio.IncompleteReadError as ended:
+        kind = EgressRefused if ended.partial else AnswerMissing
+        raise kind(none, "failed", 502) from None
+    except ConnectionError:
+        raise AnswerMissing(none, "failed", 502) from None
+    except (asyncio.LimitOverrunError, EgressRefused):
+        raise EgressRefused(none, "failed", 502) from None
+    asks_to_close = "close" in ",".join(head.values("connection")).lower()
+    return Answer(head.first, fields, length, request.method == "HEAD" or status in {204, 304}, asks_to_close)
+
+
+async def pass_on(visit: LiveConnection, answer: Answer, job: Wire, world: Wire, *, keeps: bool) -> None:
+    """Bring an answer to the job, and say whether its connection closes after that."""
 
     async def bring(data: bytes) -> None:
         await visit.bring(data, job.writer)
 
-    await bring(fresh)
-    if bodiless:
-        return keeps
-    if length is None and ends_itself:
+    await bring(written(answer.first, (*answer.fields, *(() if keeps else (("Connection", "close"),)))))
+    if answer.bodiless:
+        return
+    if answer.length is not None:
+        await pump_length(world.reader, bring, answer.length)
+    elif answer.ends_itself:
         await _bring_chunks(world.reader, bring)
-    elif length is None:
-        await pump(world.reader, bring)
     else:
-        await pump_length(world.reader, bring, length)
-    return keeps
+        await pump(world.reader, bring)
 
 
 async def _bring_chunks(world: asyncio.StreamReader, bring: Move) -> None:

@@ -128,6 +128,8 @@ class RegistryHost:
     folder: str = "/"
     """The credential is added below this folder only: the host may serve other things that it would open."""
     headers: HeaderSource = no_headers
+    named_by: tuple[tuple[str, int], ...] = ()
+    """The registries whose own pages name this host for downloads; empty for one that the client itself is set to."""
 
     @property
     def authority(self) -> str:

@@ -16,10 +16,11 @@ from midwatch.gateway.egress.connection import (
     LiveConnection,
 )
 from midwatch.gateway.egress.dialer import Address, Dialer, Resolver, SystemResolver
-from midwatch.gateway.egress.forwarding import Registry, carry, head_for
+from midwatch.gateway.egress.forwarding import carry, head_for
 from midwatch.gateway.egress.http_head import LARGEST_HEAD, ProxyRequest, read_request, written
 from midwatch.gateway.egress.opened import OpenedTunnel
-from midwatch.gateway.egress.policy import EgressPolicy, RegistryHost
+from midwatch.gateway.egress.policy import EgressPolicy, RegistryHost, RegistryRoute
+from midwatch.gateway.egress.reading import RegistryReader
 from midwatch.gateway.egress.tls import ACCESS_DENIED
 from midwatch.gateway.egress.tunnel import Tunnel
 from midwatch.gateway.egress.wire import Wire, within
@@ -53,6 +54,7 @@ class EgressProxy:
         self._system = SystemResolver()
         self._dialler = Dialer(resolve or self._system, exempt, policy.deadlines)
         self._trust = trust
+        self._reader = RegistryReader(self._dialler, self._trusted)
         self._meter = EgressMeter(policy.caps)
         self._reception = ConnectionListener(self._attend, at_once=policy.caps.at_once)
 
@@ -68,6 +70,7 @@ class EgressProxy:
     async def close(self) -> None:
         """Cut every connection, write the last records, and wait until all traffic of this epoch has ended."""
         await self._reception.close()
+        self._reader.close()
         self._system.close()
 
     async def _attend(self, caller: socket.socket) -> None:
@@ -151,7 +154,7 @@ class EgressProxy:
             raise EgressRefused(f"{registry.host} is a registry that {registry.client} reads by {kind} only.")
         visit.begin()
         if not registry.secure:
-            await self._forward(visit, request, job, registry)
+            await self._reader.read(visit, request, job, registry, keeps=False)
         elif self._policy.identity is None:
             raise EgressRefused(f"{registry.host} cannot be read without a certificate for it.", "failed")
         else:
@@ -159,7 +162,7 @@ class EgressProxy:
 
             async def forward(inner: ProxyRequest, wire: Wire) -> bool:
                 at = self._policy.registry(inner.host, inner.port, inner.path) or registry
-                return await self._forward(visit, inner, wire, at, keeps=True)
+                return await self._reader.read(visit, inner, wire, at, keeps=True)
 
             await tunnel.run(forward)
         return f"{registry.host} is a registry of {registry.client} on this machine, for reading."
@@ -187,17 +190,17 @@ class EgressProxy:
             world.cut()
 
     async def _forward(
-        self, visit: LiveConnection, request: ProxyRequest, job: Wire, route: Registry | None, *, keeps: bool = False
-    ) -> bool:
+        self, visit: LiveConnection, request: ProxyRequest, job: Wire, route: RegistryRoute | None
+    ) -> None:
         head = await head_for(request, route)
         host, port = (route.host, route.port) if route else (request.host, request.port)
-        own_network = isinstance(route, RegistryHost) or (route is not None and route.own_network)
+        own_network = route is not None and route.own_network
         addresses = await self._dialler.addresses(host, port, own_network=own_network)
         trust = self._trusted() if route and route.secure else None
         world = await self._dialler.dial(visit, addresses, host=host, trust=trust)
         try:
             await visit.send(head, world.writer)
-            return await carry(visit, request, job, world, route, keeps=keeps)
+            await carry(visit, request, job, world, route)
         finally:
             world.cut()
 

@@ -102,7 +102,11 @@ def hosts_of(asked: ClientRegistries) -> tuple[RegistryHost, ...]:
         for one in asked.sources
         if not fault_in(one.host)
     )
-    further = tuple(RegistryHost(asked.client, host, port) for host, port in asked.downloads if not fault_in(host))
+    further = tuple(
+        RegistryHost(asked.client, one.host, one.port, named_by=one.named_by)
+        for one in asked.downloads
+        if not fault_in(one.host)
+    )
     return own + further
 
 

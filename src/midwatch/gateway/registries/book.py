@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from midwatch.gateway.redaction.known_values import long_enough
-from midwatch.gateway.registries.client import ClientRegistries, RegistrySource
+from midwatch.gateway.registries.client import ClientRegistries, DownloadHost, RegistrySource
 from midwatch.gateway.registries.other_clients import cargo, go, npm
 from midwatch.gateway.registries.python_clients import pip, uv
 
@@ -21,6 +21,7 @@ FRESH: Final = 600.0
 """Seconds for which an answer is used again."""
 PATIENCE: Final = 20.0
 LARGEST: Final = 8_000_000
+MOST_REDIRECTS: Final = 4
 ASKING: Final[Mapping[str, Callable[[], Awaitable[ClientRegistries]]]] = {
     "pip": pip,
     "uv": uv,
@@ -28,7 +29,7 @@ ASKING: Final[Mapping[str, Callable[[], Awaitable[ClientRegistries]]]] = {
     "cargo": cargo,
     "go": go,
 }
-Further = Callable[[ClientRegistries], Awaitable[tuple[tuple[str, int], ...]]]
+Further = Callable[[ClientRegistries], Awaitable[tuple[DownloadHost, ...]]]
 """Finds further hosts and ports that a client's registries download from."""
 _PAGES: Final = {"pip": "pip/", "uv": "pip/", "npm": "npm/latest", "cargo": "config.json"}
 """A page of each kind of registry that names the host of a download; go's proxies serve everything themselves."""
@@ -57,7 +58,7 @@ class RegistryBook:
             return known[1]
 
 
-async def downloads(found: ClientRegistries) -> tuple[tuple[str, int], ...]:
+async def downloads(found: ClientRegistries) -> tuple[DownloadHost, ...]:
     """Ask the registries from where packages are downloaded; one that does not answer adds nothing."""
     page = _PAGES.get(found.client)
     if page is None:
@@ -66,20 +67,35 @@ async def downloads(found: ClientRegistries) -> tuple[tuple[str, int], ...]:
     for file in found.certificates:
         trust.load_verify_locations(file)
     own = {(one.host, one.port) for one in found.sources}
-    hosts: dict[tuple[str, int], None] = {}
-    async with httpx.AsyncClient(verify=trust, timeout=PATIENCE, follow_redirects=True) as web:
+    hosts: dict[tuple[str, int], dict[tuple[str, int], None]] = {}
+    async with httpx.AsyncClient(verify=trust, timeout=PATIENCE) as web:
         for source in found.sources:
             for url in links(found.client, await _page(web, source, page)):
-                parts = urlsplit(url)
-                if parts.hostname and parts.scheme == "https" and parts.port in {None, 443}:
-                    hosts[parts.hostname.lower(), 443] = None
-    return tuple(host for host in hosts if host not in own)
+                if (at := _download_at(url)) and at not in own:
+                    hosts.setdefault(at, {})[source.host, source.port] = None
+    return tuple(DownloadHost(*at, tuple(named_by)) for at, named_by in hosts.items())
+
+
+def _download_at(url: str) -> tuple[str, int] | None:
+    try:
+        parts = urlsplit(url)
+        usual = parts.scheme == "https" and parts.port in {None, 443}
+    except ValueError:
+        return None
+    return (parts.hostname.lower(), 443) if parts.hostname and usual else None
 
 
 async def _page(web: httpx.AsyncClient, source: RegistrySource, page: str) -> str:
+    """Read a page of a registry; a redirect to another host is not followed, as it may lead into this network."""
     headers = {"Accept": _ACCEPT} | ({"Authorization": source.authorization} if source.authorization else {})
+    url = httpx.URL(source.url.rstrip("/") + "/" + page)
     try:
-        answer = await web.get(source.url.rstrip("/") + "/" + page, headers=headers)
+        answer = await web.get(url, headers=headers)
+        for _ in range(MOST_REDIRECTS):
+            further = answer.next_request
+            if further is None or (further.url.scheme, further.url.netloc) != (url.scheme, url.netloc):
+                break
+            answer = await web.get(further.url, headers=headers)
     except (httpx.HTTPError, ValueError):
         return ""
     return answer.text if answer.is_success and len(answer.content) <= LARGEST else ""

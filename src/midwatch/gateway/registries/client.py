@@ -65,6 +65,16 @@ class RegistrySource:
 
 
 @dataclass(frozen=True, slots=True)
+class DownloadHost:
+    """A host that is on no list and in no setting: a registry's own page names it for downloads."""
+
+    host: str
+    port: int
+    named_by: tuple[tuple[str, int], ...]
+    """Host and port of each registry that names it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClientRegistries:
     """What one client of this machine is set to."""
 
@@ -76,7 +86,7 @@ class ClientRegistries:
     """Packages in folders of this machine."""
     certificates: tuple[str, ...] = ()
     """Files of certificate authorities that the client trusts."""
-    downloads: tuple[tuple[str, int], ...] = ()
+    downloads: tuple[DownloadHost, ...] = ()
     """Further hosts from which the registries themselves say that packages are downloaded."""
 
     def with_logins(self) -> "ClientRegistries":

@@ -149,6 +149,16 @@ def canonical(host: str) -> str:
     return host.lower().removesuffix(".")
 
 
+def same_domain(host: str, registry: str) -> bool:
+    """Whether a host belongs to the domain of a registry: files.example.org to packages.example.org."""
+    name, known = canonical(host), canonical(registry)
+    above = known.split(".")[1:]
+    # Nobody owns co.uk alone: there the registry's own name is the domain.
+    shared = len(above) < 2 or (len(above) == 2 and len(above[0]) <= 3 and len(above[1]) == 2)
+    domain = known if shared else ".".join(above)
+    return name == domain or name.endswith("." + domain)
+
+
 def fault_in(host: str) -> str:
     """Say what keeps a text from being a plain host name; empty when nothing does."""
     if "@" in host:
