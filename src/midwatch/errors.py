@@ -22,7 +22,9 @@ MidwatchError
 """
 
 import errno
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import ClassVar
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -35,6 +37,9 @@ class MidwatchError(Exception):
     code: ClassVar[str] = "M000"
     exit_code: ClassVar[int] = 1
     status: ClassVar[int] = 500
+
+    settings: Mapping[str, str] = MappingProxyType({})
+    """The settings that would have allowed it, where there are any: a value, or what is added to a list."""
 
     def __init__(self, message: str = "", *, hint: str = "", because: tuple[str, ...] = ()) -> None:
         self.message = message or (type(self).__doc__ or "").strip()

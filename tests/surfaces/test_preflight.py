@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.nights.house import CHECK
+from tests.nights.house import CHECK, git
+from tests.surfaces.forked import OnTerminal
 from tests.surfaces.person import Person, a_person, command
 
 
@@ -58,6 +59,37 @@ def test_a_look_that_is_killed_goes_on_where_it_was(person: Person) -> None:
     assert sum("repo: Cloned." in one["text"] for one in entries) == 1
     assert night["preflight"]
     assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
+
+
+def test_the_settings_that_a_preflight_names_are_written_after_asking(person: Person) -> None:
+    (person.repo / "package-lock.json").write_text("{}")
+    git(person.repo, "add", "-A")
+    git(person.repo, "commit", "-qm", "Lock")
+    said = person.types("preflight")
+    assert "names settings that would help (sandbox.setup_domains): midwatch settings propose --apply" in said.out
+    before = person.head()
+    said = person.types("settings", "propose")
+    assert "sandbox.setup_domains: nothing -> npm" in said.out
+    assert "for repo, setup" in said.out
+    unasked = person.types("settings", "propose", "--apply", expect=5)
+    assert "midwatch settings propose --apply --yes" in unasked.err
+    assert person.head() == before, "nothing is written without a yes"
+    asked = OnTerminal(
+        ("settings", "propose", "--apply"), folder=person.folder, environment={**person.environment, "TERM": "xterm"}
+    )
+    os.write(asked.screen, b"n\n")
+    seen = ""
+    while "Nothing was changed." not in seen:
+        seen += os.read(asked.screen, 65536).decode()
+    assert asked.ends() == 0
+    assert "Apply it?" in seen
+    assert person.types("settings", "--changed", "--json").out.count("setup_domains") == 0
+    said = person.types("settings", "propose", "--apply", "--yes")
+    assert "Version 1 is in force." in said.out
+    assert "sandbox.setup_domains = npm" in person.types("settings", "sandbox.setup_domains").out
+    assert "names no setting" in person.types("settings", "propose").out
+    said = person.types("settings", "propose", "preflight.max_minutes=20", "--apply", "--yes")
+    assert "Version 2 is in force." in said.out
 
 
 def test_a_look_can_be_left_out(person: Person) -> None:

@@ -26,9 +26,9 @@ from midwatch.terms.asks import AskDraft, AskKind, Silence
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.people import Role
 from midwatch.terms.projects import Flag, SessionState
-from midwatch.terms.records import GoalRow, ProjectRow, SessionRow, WorkRow
+from midwatch.terms.records import GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import Level
-from tests.nights.house import EVENING, TestHouse, a_house, orders, sample_repository
+from tests.nights.house import EVENING, TestHouse, a_house, git, orders, sample_repository
 
 WRITES = [
     ("GET", "/tonight/orders/goals/edit"),
@@ -36,6 +36,7 @@ WRITES = [
     ("POST", "/tonight/begin"),
     ("POST", "/tonight/start"),
     ("POST", "/tonight/ready"),
+    ("POST", "/tonight/ready/setting"),
     ("POST", "/tonight/orders/goals"),
     ("POST", "/tonight/orders/work/0/drop"),
     ("POST", "/tonight/work/1/take"),
@@ -308,6 +309,34 @@ async def test_over_a_red_line_a_signature_takes_a_second_press_of_another_butto
         await browser.post("/tonight/start", shown=shown, anyway=found[1])
         night = (await browser.at.house.records.find(SessionRow))[-1]
         assert (night.state, night.preflight) == (SessionState.AUTONOMOUS, found[1])
+
+
+async def test_the_page_changes_only_settings_that_let_nothing_out(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        house = browser.at.house
+        (tmp_path / "sample" / "package-lock.json").write_text("{}")
+        git(tmp_path / "sample", "add", "-A")
+        git(tmp_path / "sample", "commit", "-qm", "Lock")
+        await by_day.change_project(house.books, "sample", by="ann", checks=("sleep 600",))
+        short = await by_day.propose_settings(house.books, {"preflight.max_minutes": 0.02}, by="ann")
+        await by_day.apply_settings(house.books, short.id, by="ann")
+        await browser.post("/tonight/ready")
+        await browser.at.settle()
+        text = await browser.get("/tonight/ready")
+        assert "preflight.max_minutes: 0.02 → 60" in text
+        assert "sandbox.setup_domains: nothing → npm" in text
+        assert (text.count('hx-post="/tonight/ready/setting"'), text.count("Changed on the machine itself")) == (1, 1)
+        out = {"key": "sandbox.setup_domains", "value": "npm"}
+        refused = await browser.post("/tonight/ready/setting", status=409, key=out["key"], value=out["value"])
+        assert "This setting cannot be changed here." in refused
+        await browser.post("/tonight/ready/setting", status=409, key="preflight.max_minutes", value="90")
+        await browser.post("/tonight/ready/setting", Role.OPERATOR, 403, key="preflight.max_minutes", value="60")
+        assert house.loaded.settings.sandbox.setup_domains == ()
+        begun = await house.records.find(PreflightRow)
+        await browser.post("/tonight/ready/setting", key="preflight.max_minutes", value="60")
+        assert house.loaded.settings.preflight.max_minutes == 60
+        assert len(await house.records.find(PreflightRow)) == len(begun) + 1, "it checks again"
+        await by_day.change_project(house.books, "sample", by="ann", checks=("true",))
 
 
 async def test_what_was_not_shown_is_not_signed(tmp_path: Path) -> None:

@@ -63,10 +63,12 @@ class Turn:
                 result = await find()
         except TimeoutError:
             result = (
-                judge.look(late) if late else judge.bad(f"No answer came within {seconds:g} seconds.", "Try it again.")
+                judge.look(late, judge.GIVE_LONGER, judge.LONGER)
+                if late
+                else judge.bad(f"No answer came within {seconds:g} seconds.", "Try it again.")
             )
         except MidwatchError as error:
-            result = judge.bad(error.message, error.hint)
+            result = judge.bad(error.message, error.hint, error.settings)
         await self.tell(what, subject, result, spent=time.monotonic() - begun)
         return result.state
 
@@ -83,9 +85,10 @@ class Turn:
             fix=clean(result.fix, LONGEST),
             seconds=round(spent, 1),
             commit=commit,
+            settings=result.settings,
         )
         try:
-            await self.out.books.journal.record(event, key=f"{self.row.id}:{what}:{subject}")
+            await self.out.books.journal.record(event, key=judge.line_key(self.row.id, what, subject))
         except Stale as gone:
             raise Over from gone
 
@@ -191,7 +194,8 @@ async def _setup(turn: Turn, project: ProjectTried, commit: str, choice: SetupCh
             key, reused = await turn.out.trials.set_up(turn.row.id, project, commit, choice.command, wall)
         except MidwatchError:
             if mine < night and time.monotonic() - begun >= wall.total_seconds():
-                return judge.look(f"It did not finish in {mine:g} min; at night it may take {night:g} min.")
+                text = f"It did not finish in {mine:g} min; at night it may take {night:g} min."
+                return judge.look(text, judge.GIVE_LONGER, judge.LONGER)
             raise
         made.append(key)
         took = None if reused else time.monotonic() - begun

@@ -4,6 +4,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from midwatch.terms.orders import Limits
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
@@ -86,6 +88,19 @@ class LineResult(Term):
     state: LineState
     text: str
     fix: str = ""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """The settings that would allow it: a value, or what is added to a list."""
+
+
+class SettingWanted(Term):
+    """A setting that a preflight names, with the lines that need it."""
+
+    key: str
+    old: str
+    new: str
+    lines: tuple[str, ...]
+    on_page: bool
+    """Whether the page may change it; what lets code or credentials out of sandboxes is changed on the machine."""
 
 
 class LimitLeft(Term):

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from midwatch.journal.events.happening import Happening
 from midwatch.terms.preflight import LineState, PreflightPlan, What
 
@@ -31,6 +33,8 @@ class PreflightChecked(Happening):
     seconds: float = 0.0
     commit: str = ""
     """The base commit."""
+    settings: dict[str, str] = Field(default_factory=dict)
+    """The settings that would allow it: a value, or what is added to a list."""
 
 
 class PreflightEnded(Happening):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Final
 
-from midwatch.rules.checks.setups import SetupProposal, allowing
+from midwatch.rules.checks.setups import SetupProposal, allowing, wanted_hosts
 from midwatch.terms.jobs import CheckResult
 
 CANNOT_RUN: Final = frozenset({126, 127})
@@ -18,6 +18,7 @@ TOOLCHAIN_OF: Final[Mapping[str, str]] = {
     **dict.fromkeys(("cargo", "rustc", "rustfmt"), "cargo"),
 }
 """The toolchain, by the name it is lent by, that a program comes with."""
+TOOLCHAINS: Final = "sandbox.toolchains"
 INSTALLED_BY: Final[Mapping[str, str]] = {
     **{name: f"npm install -g {name}" for name in ("yarn", "pnpm", "bun")},
     **{name: f"pipx install {name}" for name in ("poetry", "pdm", "pipenv")},
@@ -68,9 +69,7 @@ def how_to_get(
         return f"Install it on this machine ({install}), then check again: the preflight says how it is lent to jobs"
     if chain := TOOLCHAIN_OF.get(name):
         return f"Install {chain} on this machine, then lend it to jobs: add {chain} to sandbox.toolchains"
-    fitting = [one for one in found if one.client in _installers(name, result.command)]
-    if fitting and project:
-        one = fitting[0]
+    if (one := _its_setup(name, result, found)) and project:
         named = "" if one.locked else f'midwatch project change {project} --setup "{one.command}"'
         may = "" if one.client in set(listed) else allowing((one.client,), listed)
         return "Let its setup install it: " + " and ".join(part for part in (named, may) if part)
@@ -78,3 +77,22 @@ def how_to_get(
         f"Let the project's setup install it (midwatch project change {project} --setup ...), or: " if project else ""
     )
     return f"{setup}apt install {name}"
+
+
+def settings_for(
+    tool: str, result: CheckResult, found: Iterable[SetupProposal] = (), listed: Iterable[str] = ()
+) -> dict[str, str]:
+    """Name the setting that would bring a missing program; a path that a command printed is never one."""
+    lent = LENT.search(result.tail)
+    if lent is not None:
+        return {TOOLCHAINS: lent.group(2)} if lent.group(2) in TOOLCHAIN_OF.values() else {}
+    name = tool.rsplit("/", 1)[-1]
+    if name in TOOLCHAIN_OF or name in INSTALLED_BY:
+        return {}
+    one = _its_setup(name, result, found)
+    return wanted_hosts((one.client,)) if one and one.client not in set(listed) else {}
+
+
+def _its_setup(name: str, result: CheckResult, found: Iterable[SetupProposal]) -> SetupProposal | None:
+    clients = _installers(name, result.command)
+    return next((one for one in found if one.client in clients), None)

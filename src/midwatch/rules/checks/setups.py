@@ -182,6 +182,11 @@ def allowing(wanted: Iterable[str], listed: Iterable[str]) -> str:
     return f"midwatch settings propose {KEY}={','.join(dict.fromkeys((*listed, *wanted)))}"
 
 
+def wanted_hosts(wanted: Iterable[str]) -> dict[str, str]:
+    """Name the same change by its setting, with what is added to it."""
+    return {KEY: ",".join(dict.fromkeys(wanted))}
+
+
 def refusal_text(refused: Iterable[tuple[str, str]], listed: Iterable[str]) -> tuple[str, str]:
     """Say which hosts a setup was refused, each with the client whose registry it is, and what allows them."""
     hosts = dict(refused)

@@ -1,23 +1,29 @@
 """What a preflight's findings mean: ready, worth a look or not ready, each with what to do about it (X10)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Final
 
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
 from midwatch.rules.checks.discovery import proves_nothing
-from midwatch.rules.checks.missing_tools import how_to_get, missing_tool
-from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, joined
+from midwatch.rules.checks.missing_tools import how_to_get, missing_tool, settings_for
+from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, joined, wanted_hosts
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, CheckSource, RepositoryFacts
 from midwatch.terms.money import some
 from midwatch.terms.orders import Limits
-from midwatch.terms.preflight import AgentSeen, LineResult, LineState, ProjectTried, SleepSeen
+from midwatch.terms.preflight import AgentSeen, LineResult, LineState, ProjectTried, SleepSeen, What
 from midwatch.terms.trust import Isolation, Level
 
 WALL: Final = 124
 """The exit code of a command that timed out."""
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+LONGER: Final = {"preflight.max_minutes": "60"}
+GIVE_LONGER: Final = "Give it longer: midwatch settings propose preflight.max_minutes=60"
+ON_THE_PAGE: Final = frozenset(LONGER)
+"""The settings named here that do no more than make a preflight wait longer."""
 SHOWN: Final = 3
 """How many checks one line names."""
 LOW: Final = 0.2
@@ -30,14 +36,28 @@ def ok(text: str) -> LineResult:
     return LineResult(state=LineState.OK, text=text)
 
 
-def look(text: str, fix: str = "") -> LineResult:
-    """It does not prevent signing."""
-    return LineResult(state=LineState.LOOK, text=text, fix=fix)
+def look(text: str, fix: str = "", settings: Mapping[str, str] = NOTHING) -> LineResult:
+    """It does not prevent signing; `settings` are those that would allow it."""
+    return LineResult(state=LineState.LOOK, text=text, fix=fix, settings=dict(settings))
 
 
-def bad(text: str, fix: str = "") -> LineResult:
-    """The night would fail on it."""
-    return LineResult(state=LineState.BAD, text=text, fix=fix)
+def bad(text: str, fix: str = "", settings: Mapping[str, str] = NOTHING) -> LineResult:
+    """The night would fail on it; `settings` are those that would allow it."""
+    return LineResult(state=LineState.BAD, text=text, fix=fix, settings=dict(settings))
+
+
+def named_settings(lines: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Put what several lines name into one change: what they add to a list is added together."""
+    together: dict[str, dict[str, None]] = {}
+    for line in lines:
+        for key, value in line.items():
+            together.setdefault(key, {}).update(dict.fromkeys(value.split(",")))
+    return {key: ",".join(values) for key, values in together.items()}
+
+
+def may_page_change(key: str) -> bool:
+    """What lets code or credentials out of sandboxes is changed on the machine, so the page gets what is listed."""
+    return key in ON_THE_PAGE
 
 
 def clone_text(facts: RepositoryFacts) -> LineResult:
@@ -50,6 +70,11 @@ def clone_text(facts: RepositoryFacts) -> LineResult:
     return look(
         f"{text} {left_out} stay out of it: {shown}.".replace("file stay", "file stays"), "Commit what it needs."
     )
+
+
+def line_key(preflight: str, what: What, subject: str) -> str:
+    """Return the key of the entry of a line, which is written once."""
+    return f"{preflight}:{what}:{subject}"
 
 
 def setup_text(
@@ -69,7 +94,7 @@ def setup_text(
     if missing:
         text += f" Jobs have no {joined(one.command for one in missing)} either."
         fixes = [*(how_to_get(one.command, one, project) for one in missing), *fixes]
-    return look(text, _and_then(fixes))
+    return look(text, _and_then(fixes), wanted_hosts(clients))
 
 
 def _asks(one: SetupProposal) -> str:
@@ -94,7 +119,9 @@ def both(done: LineResult, rest: LineResult | None) -> LineResult:
     if rest is None:
         return done
     state = max(done.state, rest.state, key=list(LineState).index)
-    return LineResult(state=state, text=f"{done.text} {rest.text}", fix=_and_then((done.fix, rest.fix)))
+    settings = named_settings((done.settings, rest.settings))
+    fix = _and_then((done.fix, rest.fix))
+    return LineResult(state=state, text=f"{done.text} {rest.text}", fix=fix, settings=settings)
 
 
 def checks_text(
@@ -113,12 +140,13 @@ def checks_text(
     for one in results:
         if not one.green and (tool := missing_tool(one)):
             rest.remove(one)
-            told.append(_absent(one, tool, how_to_get(tool, one, project.name, found, listed)))
+            fix = how_to_get(tool, one, project.name, found, listed)
+            told.append(_absent(one, tool, fix, settings_for(tool, one, found, listed)))
     told.sort(key=lambda one: one.state is not LineState.BAD)
     late = [one for one in rest if one.exit_code == WALL]
     if late:
         text = f"{_listed(late)} did not finish in {minutes:g} min, so it is unknown whether {project.branch} is green."
-        told.append(look(text, "Give it longer: midwatch settings propose preflight.max_minutes=60"))
+        told.append(look(text, GIVE_LONGER, LONGER))
     rest = [one for one in rest if one not in late]
     empty = [one for one in rest if proves_nothing(one)]
     for one in empty:
@@ -128,11 +156,11 @@ def checks_text(
     return _together((*told, *_by_colour(rest, project.branch)))
 
 
-def _absent(one: CheckResult, tool: str, fix: str) -> LineResult:
+def _absent(one: CheckResult, tool: str, fix: str, settings: Mapping[str, str]) -> LineResult:
     text = f"`{one.command}` cannot run: {tool} is not there"
     if one.source is CheckSource.FOUND:
-        return look(f"{text}, so nothing proves the work.", fix)
-    return bad(f"{text}.", fix)
+        return look(f"{text}, so nothing proves the work.", fix, settings)
+    return bad(f"{text}.", fix, settings)
 
 
 def _by_colour(rest: Sequence[CheckResult], branch: str) -> Iterable[LineResult]:

@@ -9,7 +9,7 @@ from midwatch.evening import preflight as looks
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.surfaces.queries import preflights
-from midwatch.terms.preflight import PreflightState
+from midwatch.terms.preflight import PreflightState, SettingWanted
 from midwatch.terms.term import Term
 from midwatch.views.pages.preflight import PreflightShown
 
@@ -25,6 +25,8 @@ class PreflightAnswer(PreflightShown):
     ended_at: str | None
     fresh: bool
     error: str
+    settings: tuple[SettingWanted, ...]
+    """The settings that its lines name and that are not in force."""
 
 
 class NewPreflight(Term):

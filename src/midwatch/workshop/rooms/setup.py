@@ -13,7 +13,7 @@ from pathlib import Path
 from midwatch.errors import Broken, Unavailable
 from midwatch.ports.network import RoomNetwork
 from midwatch.rules.checks.missing_tools import how_to_get, missing_tool
-from midwatch.rules.checks.setups import SetupChoice, choose_setup, propose_setups, refusal_text
+from midwatch.rules.checks.setups import SetupChoice, choose_setup, propose_setups, refusal_text, wanted_hosts
 from midwatch.rules.paths import names
 from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
@@ -177,7 +177,9 @@ async def _failure(
     refused = await network.refused() if network is not None else ()
     if refused:
         text, hint = refusal_text(((one.host, one.client) for one in refused), refused[0].listed)
-        return Broken(text, hint=hint, because=(ended.tail,))
+        broken = Broken(text, hint=hint, because=(ended.tail,))
+        broken.settings = wanted_hosts(one.client or one.host for one in refused)
+        return broken
     tail = ended.tail + advice(command, ended, enclosure.isolation)
     result = CheckResult(command=command, exit_code=ended.exit_code, tail=tail)
     if missing := missing_tool(result):

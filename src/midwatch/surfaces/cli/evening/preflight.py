@@ -26,6 +26,9 @@ def preflight(*, as_json: bool = JSON_FLAG) -> None:
         show_json(result)
     else:
         typer.echo(result["said"])
+        if result["settings"]:
+            keys = ", ".join(one["key"] for one in result["settings"])
+            typer.echo(f"It names settings that would help ({keys}): midwatch settings propose --apply")
         if ready(result):
             typer.echo(wanted("Sign and begin: midwatch start"))
     if not ready(result):

@@ -1,13 +1,15 @@
 """`settings`: list with sources, one by its key, propose, diff, apply, discard."""
 
+import shlex
+import sys
 from typing import Any
 
 import typer
 import typer.core
 
-from midwatch.errors import Misuse
+from midwatch.errors import Misuse, Unavailable
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, good, line, show_json, show_rows
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, Columns, good, line, show_json, show_rows, wanted
 
 
 class ByKey(typer.core.TyperGroup):
@@ -96,21 +98,59 @@ def _changes(changes: dict[str, Any]) -> str:
 
 @app.command()
 def propose(
-    changes: list[str] = typer.Argument(..., help="key=value, one or more"), note: str = typer.Option("", help="Why.")
+    changes: list[str] | None = typer.Argument(None, help="key=value, one or more; without, what the preflight names"),
+    note: str = typer.Option("", help="Why."),
+    *,
+    apply_it: bool = typer.Option(False, "--apply", help="Apply it too, after asking."),
+    yes: bool = typer.Option(False, "--yes", help="With --apply: do not ask."),
 ) -> None:
-    """Propose a change; nothing happens until it is applied.
+    """Propose a change; nothing happens until it is applied. Without one, show what the last preflight names.
 
     Example: midwatch settings propose rounds.interval_seconds=120
     """
+    asked = _asked(changes) if changes else _named_by_preflight()
+    if not asked:
+        typer.echo("The last preflight names no setting.")
+        return
+    if not changes and not apply_it:
+        typer.echo(wanted("Write them: midwatch settings propose --apply"))
+        return
+    if apply_it and not yes and not sys.stdin.isatty():
+        again = " ".join(shlex.quote(word) for word in changes or ())
+        command = f"midwatch settings propose {again} --apply --yes".replace("  ", " ")
+        raise Unavailable("Nobody is here to be asked.", hint=f"Apply it without a question: {command}")
+    row = client.send("POST", "/settings/proposals", {"changes": asked, "note": note or _note(changes)})
+    show_diff(row["diff"])
+    if not apply_it:
+        typer.echo(f"Proposal {row['number']}. Apply it: midwatch settings apply {row['number']}")
+    elif yes or typer.confirm("Apply it?", default=True):
+        _apply(row["number"])
+    else:
+        client.send("POST", f"/settings/proposals/{client.part(str(row['number']))}/discard")
+        typer.echo("Nothing was changed.")
+
+
+def _asked(changes: list[str]) -> dict[str, str]:
     asked = {}
     for change in changes:
         key, equals, value = change.partition("=")
         if not equals:
             raise Misuse(f"{change!r} is not key=value.", hint="midwatch settings propose rounds.interval_seconds=120")
         asked[key.strip()] = value.strip()
-    row = client.send("POST", "/settings/proposals", {"changes": asked, "note": note})
-    show_diff(row["diff"])
-    typer.echo(f"Proposal {row['number']}. Apply it: midwatch settings apply {row['number']}")
+    return asked
+
+
+def _named_by_preflight() -> dict[str, str]:
+    """Print the settings that the last preflight names, each with the lines that need it."""
+    rows = client.get("/preflight")["settings"]
+    for row in rows:
+        line(f"{row['key']}: {row['old'] or 'nothing'} -> {row['new']}", indent="")
+        line(f"for {'; '.join(row['lines'])}", indent="    ")
+    return {row["key"]: row["new"] for row in rows}
+
+
+def _note(changes: list[str] | None) -> str:
+    return "" if changes else "named by the preflight"
 
 
 @app.command()
@@ -145,7 +185,11 @@ def apply(proposal: str) -> None:
 
     Example: midwatch settings apply 1
     """
-    row = client.send("POST", f"/settings/proposals/{client.part(proposal)}/apply")
+    _apply(proposal)
+
+
+def _apply(proposal: object) -> None:
+    row = client.send("POST", f"/settings/proposals/{client.part(str(proposal))}/apply")
     typer.echo(good(f"Version {row['version']} is in force."))
 
 

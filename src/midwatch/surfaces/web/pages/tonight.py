@@ -6,11 +6,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from midwatch.compose.house import House
-from midwatch.errors import MidwatchError, Unknown
+from midwatch.errors import MidwatchError, Stale, Unknown
 from midwatch.evening import preflight as looks
+from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders, signing
 from midwatch.evening.orders_file import EXAMPLE
-from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
+from midwatch.settings import parse_value
+from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.queries import preflights
 from midwatch.surfaces.web.pages import tonight_forms as forms
 from midwatch.surfaces.web.pages import tonight_projects
 from midwatch.surfaces.web.pages.tonight_facts import seen
@@ -169,6 +172,29 @@ async def look(house: TheHouse, person: Person, on: ThePage) -> HTMLResponse:
     """Start a preflight."""
     await house.reload_settings()
     try:
+        await looks.begin(house.evening, by=person)
+    except MidwatchError as error:
+        return await refused(house, on, _unsigned(error), error.status)
+    return await followed(house, on)
+
+
+@router.post("/tonight/ready/setting", dependencies=[Governs])
+async def set_named(house: TheHouse, person: Person, request: Request, on: ThePage) -> HTMLResponse:
+    """Change a setting that the preflight names, as it was shown, and check again."""
+    sent = await request.form()
+    await house.reload_settings()
+    try:
+        row, _ = await looks.standing(house.books)
+        named = await preflights.settings_wanted(house, row) if row else ()
+        key, value = str(sent.get("key", "")), str(sent.get("value", ""))
+        if not any((one.key, one.new, one.on_page) == (key, value, True) for one in named):
+            raise Stale(
+                "This setting cannot be changed here.", hint="On the machine: midwatch settings propose --apply"
+            )
+        changes = {key: parse_value(key, value)}
+        proposal = await by_day.propose_settings(house.books, changes, by=person, note="named by the preflight")
+        await by_day.apply_settings(house.books, proposal.id, by=person)
+        await house.reload_settings()
         await looks.begin(house.evening, by=person)
     except MidwatchError as error:
         return await refused(house, on, _unsigned(error), error.status)

@@ -97,7 +97,9 @@ async def _preflight(house: House, sheet: SessionRow) -> Shown:
         row, fresh = await looks.standing(house.books)
     else:
         row, fresh = next(iter(await house.records.find(PreflightRow, id=sheet.preflight)), None), False
-    return {"preflight": await preflights.whole(house, row) if row else None, "preflight_fresh": fresh}
+    settings = await preflights.settings_wanted(house, row) if row and sheet.state is SessionState.BRIEFING else ()
+    shown = await preflights.whole(house, row) if row else None
+    return {"preflight": shown, "preflight_fresh": fresh, "preflight_settings": settings}
 
 
 async def _facts(
