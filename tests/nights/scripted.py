@@ -52,15 +52,16 @@ class PlanningAgent(ScriptedAgent):
 
     amends = True
 
-    def __init__(self, edit: Edit, *plans: tuple[str, ...]) -> None:
+    def __init__(self, edit: Edit, *plans: tuple[str, ...], undo: str = "") -> None:
         super().__init__(edit)
         self._plans = list(plans)
+        self._undo = undo
         self.told: list[TaskFacts] = []
 
     async def plan(self, assignment: Task) -> Plan:
         self.told.append(assignment.facts)
         files = self._plans[min(len(self.told), len(self._plans)) - 1]
-        return Plan(summary=f"Plan {len(self.told)}.", files=files, estimate_files=len(files))
+        return Plan(summary=f"Plan {len(self.told)}.", files=files, estimate_files=len(files), undo=self._undo)
 
 
 class FailingAgent(ScriptedAgent):

@@ -1,5 +1,8 @@
 """What the command line says of an agent that asks a model: its line, its calls, its prompt, a held call, the fuel."""
 
+import json
+import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,7 +12,7 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.surfaces.doings import COMMAND, PROMPT
-from tests.surfaces.person import Person, a_person
+from tests.surfaces.person import Person, a_person, command
 
 pytestmark = pytest.mark.slow  # a real server, and commands in processes of their own
 LINE = (
@@ -51,6 +54,36 @@ def test_a_held_call_is_asked_line_by_line(ann: Person) -> None:
     assert shown[1:5] == ["Allow job 1 to use Bash?", *(line.removeprefix("  ") for line in HELD)]
     assert "recommended: no; answer yes or no until " in "\n".join(shown)
     assert ann.types("asks").out.splitlines()[2:5] == HELD
+
+
+def test_only_an_ask_that_was_printed_whole_counts_as_shown(ann: Person) -> None:
+    """A3: of several asks, a list and `status` print only a part."""
+    shown = ann.home / "asks-shown.json"
+    shown.unlink(missing_ok=True)
+    asks = {row["number"]: row["id"] for row in ann.types("asks", "--json").json}
+    assert len(asks) == 2
+    for words in (("asks",), ("status",)):
+        said = ann.types(*words).out
+        assert "All of one, before you answer: midwatch asks NUMBER" in said
+        assert "If you do not answer" in said
+        assert not shown.exists()
+    assert "  undo: Files that it changes are the job's own copy." in ann.types("asks", "2").out
+    assert list(json.loads(shown.read_text())["no terminal"]) == [asks[2]]
+
+
+def test_what_went_into_a_file_was_not_shown_to_the_person_at_the_terminal(ann: Person) -> None:
+    """A3: their terminal is there, and it printed nothing."""
+    shown = ann.home / "asks-shown.json"
+    shown.unlink(missing_ok=True)
+    screen, terminal = pty.openpty()
+    asked = command(("asks", "1"))
+    done = subprocess.run(
+        asked, stdin=terminal, capture_output=True, text=True, env=ann.environment, check=True, timeout=PATIENCE
+    )
+    for one in (screen, terminal):
+        os.close(one)
+    assert "Ask 1" in done.stdout
+    assert not shown.exists()
 
 
 def test_a_job_shows_each_call_with_its_verdict_and_who_said_so(ann: Person) -> None:

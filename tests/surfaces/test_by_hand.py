@@ -97,10 +97,14 @@ def ann() -> Iterator[Person]:
             first = log.stdout.readline()
             person.types("down")
             person.ups()
-            (person.home / "asks-shown.json").write_text('{"no terminal": {"ask": 1}}')
+            shown = person.home / "asks-shown.json"
+            assert not shown.exists(), "watch prints one line of an ask"
+            assert "  undo: " in person.types("status").out
+            assert "no terminal" in shown.read_text(), "of one ask, status prints all"
+            shown.write_text('{"no terminal": {"ask": 1}}')
             said = person.types("asks", "1", "approve", expect=3)  # nothing shows that it was read here
             assert "Ask 1 was not shown here as it is now." in said.err
-            assert "Ask 1 · approve plan · open" in said.out
+            assert "Ask 1 · repo · approve plan · open" in said.out
             person.types("asks", "1", "approve")
             assert log.stderr is not None
             rest, complaints = log.stdout.read(), log.stderr.read()  # communicate() loses what readline() read ahead

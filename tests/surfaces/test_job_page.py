@@ -19,7 +19,7 @@ from tests.surfaces.test_live_page import a_night, reader, seqs
 async def test_a_job_shows_where_it_stands_what_it_did_and_its_log(tmp_path: Path) -> None:
     async with a_night(tmp_path) as house, reader(house.house) as web:
         waiting = (await web.get("/jobs/1")).text
-        assert "Its plan needs your approval." in waiting
+        assert "May job 1 go ahead?" in waiting
         assert re.search(r'aria-current="step"><span>approve', waiting)
         assert "/log/stream?after=" in waiting
         await house.to_the_brief()

@@ -6,8 +6,9 @@ from midwatch.ports.journal import Records
 from midwatch.rules.morning.brief import push_form
 from midwatch.rules.people.notices import batch_text
 from midwatch.settings import Settings
-from midwatch.terms.asks import Delivery, Tier
-from midwatch.terms.records import DeliveryRow, NoticeRow, PullRequestRow, ReportRow
+from midwatch.terms.asks import AskState, Delivery, Tier
+from midwatch.terms.records import AskRow, DeliveryRow, JobRow, NoticeRow, PastAct, PullRequestRow, ReportRow
+from midwatch.views.pages.live.open_asks import asks_shown, message_of
 from midwatch.views.text.markdown_safe import unlinked
 
 MOST_LISTED = 30
@@ -17,6 +18,7 @@ LONGEST_LISTED = 200
 async def compose(records: Records, settings: Settings, rows: Sequence[DeliveryRow], note: str) -> tuple[str, str]:
     result = {one.id: one for one in await records.find(NoticeRow, id=tuple(row.notice for row in rows))}
     reports = await _reports(records, tuple(result.values()))
+    asked = await _asked(records, tuple(result.values()))
     ordered = sorted(rows, key=lambda row: (row.tier, row.created_at, row.notice))
     small = [row for row in ordered if result[row.notice].subject not in reports and _listed(row)]
     full = [row for row in ordered if row not in small]
@@ -24,7 +26,7 @@ async def compose(records: Records, settings: Settings, rows: Sequence[DeliveryR
     texts = [
         push_form(reports[result[row.notice].subject].brief, most)
         if result[row.notice].subject in reports
-        else result[row.notice].text
+        else asked.get(row.notice, result[row.notice].text)
         for row in full
     ]
     listed = [_short(result[row.notice].text) for row in small]
@@ -35,6 +37,18 @@ async def compose(records: Records, settings: Settings, rows: Sequence[DeliveryR
     links = await _links(records, tuple(result.values()))
     said = [unlinked(text, links) for text in texts]
     return ("Midwatch: urgent" if urgent else "Midwatch"), "\n\n".join([*said, *([note] if note else [])])
+
+
+async def _asked(records: Records, result: Sequence[NoticeRow]) -> dict[str, str]:
+    """Return the texts of notices about open asks, with the facts that every surface shows of an ask."""
+    of = {one.subject: one for one in result if one.subject}
+    rows = await records.find(AskRow, id=tuple(of), state=AskState.OPEN) if of else []
+    if not rows:
+        return {}
+    subjects = tuple({row.subject for row in rows})
+    jobs = {one.id: one for one in await records.find(JobRow, id=subjects)}
+    acts = {one.id: one for one in await records.find(PastAct, id=subjects)}
+    return {of[one.id].id: message_of(one, of[one.id].text) for one in asks_shown(rows, jobs, {}, acts)}
 
 
 async def _links(records: Records, result: Sequence[NoticeRow]) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """Reads of asks: what needs a person."""
 
+from collections.abc import Sequence
+
 from midwatch.compose.read_side import ReadSide
 from midwatch.rules.tools.visible import visible
 from midwatch.surfaces.queries.reads import ReadTable, fields
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import Plan
-from midwatch.terms.records import AskRow, JobRow, ProjectRow
-from midwatch.views.pages.live.open_asks import AskShown, asks_shown, parts_of, silence_said
+from midwatch.terms.records import AskRow, JobRow, PastAct, ProjectRow
+from midwatch.views.pages.live.open_asks import AskShown, asks_shown, parts_of
 
 READS = ReadTable()
 
@@ -19,6 +21,10 @@ class AskDetails(AskRow):
     heading: str
     outside: str
     """What of a plan goes outside the orders."""
+    undo: str
+    """How a yes can be taken back without losing anything; empty where nothing can."""
+    undo_by_agent: str
+    """What the agent wrote about that, in its own words."""
     silence_said: str
     project_name: str
     job_number: int
@@ -41,18 +47,29 @@ async def ask_details(house: ReadSide, row: AskRow) -> AskDetails:
     return (await _details(house, row))[0]
 
 
-async def _details(house: ReadSide, row: AskRow) -> tuple[AskDetails, AskShown]:
-    """Return an ask as the Live page shows it."""
-    jobs = {one.id: one for one in await house.records.find(JobRow, id=row.subject)}
+async def shown_asks(house: ReadSide, rows: Sequence[AskRow]) -> tuple[AskShown, ...]:
+    """Show asks with the jobs, acts and projects that they are about."""
+    if not rows:
+        return ()
+    subjects = tuple({row.subject for row in rows})
+    jobs = {one.id: one for one in await house.records.find(JobRow, id=subjects)}
+    acts = {one.id: one for one in await house.records.find(PastAct, id=subjects)}
     projects = {one.id: one for one in await house.records.find(ProjectRow)}
-    (shown,) = asks_shown((row,), jobs, projects)
+    return asks_shown(rows, jobs, projects, acts)
+
+
+async def _details(house: ReadSide, row: AskRow) -> tuple[AskDetails, AskShown]:
+    """Return an ask as the pages show it."""
+    (shown,) = await shown_asks(house, (row,))
     what, exactly = parts_of(row)
     more = {
         "what": what,
         "exactly": visible(exactly),
         "heading": shown.heading,
         "outside": shown.outside,
-        "silence_said": silence_said(row),
+        "undo": shown.undo,
+        "undo_by_agent": shown.undo_by_agent,
+        "silence_said": shown.silence_said,
         "project_name": shown.project,
         "job_number": shown.job,
         "shown_hash": shown.shown_hash,

@@ -8,6 +8,7 @@ from typing import Final
 from midwatch.terms.jobs import Plan
 from midwatch.terms.records import PlanRow
 from midwatch.terms.term import Term
+from midwatch.views.pages.live.open_asks import safe_undo
 from midwatch.views.text.plain import clean, harmless
 from midwatch.views.text.states import PLAN_ENDED
 
@@ -70,5 +71,5 @@ def plan_lines(plan: Plan) -> list[str]:
     size = (plan.estimate_files, plan.estimate_lines, plan.estimate_minutes)
     if any(size):
         lines.append("Estimate: {} files, {} lines, {} minutes".format(*size))
-    lasts = {"Blast radius": plan.blast_radius, "Undo": plan.undo}
+    lasts = {"Blast radius": plan.blast_radius, "Undo, in the agent's words": safe_undo(plan.undo)}
     return lines + [f"{title}: {harmless(text)}" for title, text in lasts.items() if text]

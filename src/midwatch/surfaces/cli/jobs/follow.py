@@ -93,7 +93,7 @@ class Following:
                 self._ask(shown)
             else:
                 self._say(f"Ask {shown['number']} waits: {shown['what']}")
-                asks_shown.remember([shown])
+                self._say(f"  {shown['silence_said']} Read all of it: midwatch asks {shown['number']}")
                 self._say(f"  answer: midwatch asks {shown['number']} {' | '.join(shown['options'])}")
 
     def _ask(self, shown: dict[str, Any]) -> None:

@@ -35,15 +35,8 @@ def asks(
         asks_shown.remember([row])
     else:
         rows = client.get("/asks", all=str(all_of_them).lower())
-        asks_shown.remember(rows)
-        if as_json:
-            show_json(rows)
-            return
-        for row in rows:
-            where = f" · {row['project_name']}" if row["project_name"] else ""
-            typer.echo(wanted(f"Ask {row['number']}") + f"{where} · {_plain(row['kind'])} · {row['state']}")
-            show_question(row)
-        if not rows:
+        show_json(rows) if as_json else show_asks(rows)
+        if not (rows or as_json):
             typer.echo("Nothing needs you.")
 
 
@@ -53,6 +46,9 @@ def _answered(number: str, answer: str, text: str) -> Any:
     if row["state"] == "open" and not asks_shown.was_shown(row):
         show_ask(row)
         asks_shown.remember([row])
+        if not asks_shown.was_shown(row):  # printed into a file or another program
+            why = f"This terminal has not shown ask {row['number']} as it is now."
+            raise Refused(why, hint=f"Read it: midwatch asks {row['number']}")
         if not sys.stdin.isatty():
             why = f"Ask {row['number']} was not shown here as it is now. It is shown above."
             raise Refused(why, hint=f"Read it, then: midwatch asks {row['number']} {answer}")
@@ -62,17 +58,40 @@ def _answered(number: str, answer: str, text: str) -> Any:
     return client.send("POST", f"/asks/{client.part(number)}/answer", body)
 
 
+def show_asks(rows: list[dict[str, Any]]) -> None:
+    """Print one ask with all that an answer covers; of several, what each asks and what silence means.
+
+    Only what was printed whole counts as shown here, so `midwatch asks N yes` prints a shortened one first.
+    """
+    if len(rows) == 1:
+        whole = client.get(f"/asks/{rows[0]['number']}")
+        show_ask(whole)
+        asks_shown.remember([whole])
+        return
+    for row in rows:
+        typer.echo(wanted(f"Ask {row['number']}") + f"{_where(row)} · {_plain(row['kind'])} · {row['state']}")
+        show_question(row)
+        if row["state"] == "open":
+            line(row["silence_said"])
+    if any(row["state"] == "open" for row in rows):
+        typer.echo("All of one, before you answer: midwatch asks NUMBER")
+
+
+def _where(row: dict[str, Any]) -> str:
+    return f" · {row['project_name']}" if row["project_name"] else ""
+
+
 def show_ask(row: dict[str, Any]) -> None:
     """Print one ask with everything needed for an answer."""
-    head(f"Ask {row['number']} · {_plain(row['kind'])} · {row['state']}")
+    head(f"Ask {row['number']}{_where(row)} · {_plain(row['kind'])} · {row['state']}")
     show_question(row, indent="")
-    if row["outside"]:
-        line(f"This plan goes outside your orders. {row['outside']}", first=bad("  ✕ "))
     plan = row.get("plan")
     if plan:
         _show_plan(plan)
     elif row["rationale"]:
         line(row["rationale"], first="  why: ")
+    if row["undo"]:
+        line(row["undo"], first="  undo: ")
     if row["state"] == "open":
         line(row["silence_said"])
         due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
@@ -87,18 +106,20 @@ def show_question(row: dict[str, Any], *, indent: str = "  ") -> None:
     """Print the question and, in full and line by line, what would run: an answer covers all of it."""
     line(row["what"], indent=indent)
     exactly(row["exactly"], indent=indent + "  | ")
+    if row["outside"]:
+        line(f"This plan goes outside your orders. {row['outside']}", first=bad("  ✕ "))
 
 
 def _show_plan(plan: dict[str, Any]) -> None:
     for step in plan["approach"]:
         line(step, first="  plan: ")
-    more = f" and {len(plan['files']) - 10} more" if len(plan["files"]) > 10 else ""
-    line(f"{', '.join(plan['files'][:10])}{more}", first="  files: ")
+    line(", ".join(plan["files"]), first="  files: ")  # all of them: an approval covers all of them
     for risk in plan["risks"]:
         line(risk, first="  risk: ")
-    for name in ("blast_radius", "undo"):
-        if plan[name]:
-            line(plan[name], first=f"  {_plain(name)}: ")
+    if plan["blast_radius"]:
+        line(plan["blast_radius"], first="  blast radius: ")
+    if plan["undo"]:
+        line(plan["undo"], first="  undo, in the agent's words: ")
 
 
 def _plain(word: str) -> str:

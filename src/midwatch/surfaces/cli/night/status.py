@@ -6,8 +6,8 @@ import typer
 
 from midwatch.errors import Unavailable
 from midwatch.surfaces.cli.main import verbs
-from midwatch.surfaces.cli.night.asks import show_question
-from midwatch.surfaces.cli.shell import asks_shown, client
+from midwatch.surfaces.cli.night.asks import show_asks
+from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import (
     JSON_FLAG,
     bad,
@@ -72,11 +72,7 @@ def status(*, as_json: bool = JSON_FLAG) -> None:
 
 def show_status(now: dict[str, Any]) -> None:
     """Print a status in a few lines, what needs the person first."""
-    asks_shown.remember(now["asks"])
-    for ask in now["asks"]:
-        typer.echo(wanted(f"Ask {ask['number']} is for you ({silence(ask, now['now'])}):"))
-        show_question(ask)
-        typer.echo(f"  answer: midwatch asks {ask['number']} {' | '.join(ask['options']) or '...'}")
+    _show_wanted(now)
     night = now["night"]
     if night is None:
         typer.echo(f"No night yet; {counted(now['projects'], 'project')}.")
@@ -95,6 +91,14 @@ def show_status(now: dict[str, Any]) -> None:
         line(now["headline"])
     if night and night["state"] in NEXT:
         typer.echo(wanted(f"  {NEXT[night['state']]}"))
+
+
+def _show_wanted(now: dict[str, Any]) -> None:
+    for ask in now["asks"]:
+        typer.echo(wanted(f"Ask {ask['number']} is for you ({silence(ask, now['now'])})."))
+    show_asks(now["asks"])
+    for ask in now["asks"]:
+        typer.echo(f"  answer: midwatch asks {ask['number']} {' | '.join(ask['options']) or '...'}")
 
 
 def _show_night(night: dict[str, Any]) -> None:
@@ -161,11 +165,9 @@ def watch(
 
 
 def _print(entries: list[dict[str, Any]]) -> None:
-    """Print entries; an ask whose whole question is in them was shown here."""
+    """Print entries; each is one line, so an ask in one of them was not shown whole."""
     for entry in entries:
         line(entry["text"], first=f"{clock(entry['at'])}  {entry['seq']:>5}  ")
-    if said := " ".join(entry["text"] for entry in entries if entry["kind"] == "ask.opened"):
-        asks_shown.remember(row for row in client.get("/asks") if row["what"] in said)
 
 
 def _night_under_way(now: dict[str, Any]) -> int:

@@ -6,17 +6,24 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from midwatch.surfaces.cli.shell import client
 
 FILE: Final = "asks-shown.json"
 MOST_TERMINALS: Final = 50
 MOST_ASKS: Final = 200
+NONE: Final = "no terminal"
 
 
 def remember(rows: Iterable[dict[str, Any]]) -> None:
-    """Note that these asks were printed here, each with the hash of what was shown."""
+    """Note that these asks were printed here, all of each, with the hash of what was shown.
+
+    Call it after printing. What a person sends into a file or another program is not shown to them; a script without
+    any terminal reads what it is given.
+    """
+    if _terminal() != NONE and not _is_terminal(sys.stdout):
+        return
     printed = {row["id"]: row["shown_hash"] for row in rows if row["state"] == "open"}
     if not printed:
         return
@@ -53,4 +60,11 @@ def _terminal() -> str:
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             return f"{os.ttyname(stream.fileno())} {os.getsid(0)}"
-    return "no terminal"
+    return NONE
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream ends at a terminal; a closed one does not."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return stream is not None and stream.isatty()
+    return False

@@ -14,6 +14,7 @@ from midwatch.journal.entry import Entry
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.queries.agent_streams import keep, newest, stream_at
+from midwatch.surfaces.queries.asks import shown_asks
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.web.pages.job_agent import errands
@@ -21,6 +22,7 @@ from midwatch.surfaces.web.pages.job_log import follow, raw_from, raw_tail, stre
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
+from midwatch.terms.asks import AskState
 from midwatch.views.entries.tags import PHASES
 from midwatch.views.pages.job_story import STORY
 from midwatch.views.pages.live.jobs import job_shown
@@ -98,7 +100,8 @@ async def log_stream(
         now = await house.records.get(rec.JobRow, row.id)
         at = await house.workshop.rooms.head_so_far(row.id, now.epoch)
         did = await seen.count()
-        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did}", now.state.over
+        asked = [one.number for one in await house.records.find(rec.AskRow, subject=row.id, state=AskState.OPEN)]
+        return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did} {asked}", now.state.over
 
     return StreamingResponse(follow(more, standing), media_type="text/event-stream", headers=STREAMED)
 
@@ -129,6 +132,7 @@ async def _shown(house: House, row: rec.JobRow) -> dict[str, Any]:
         "approved_by": clean(row.approved_by, 60),
         "plan": plan_shown(row),
         "proof": proof_lines(row.proof) if row.proof else (),
+        "asks": await shown_asks(house, await house.records.find(rec.AskRow, subject=row.id, state=AskState.OPEN)),
         "versions": versions_shown(await house.records.find(rec.PlanRow, job=row.id)),
         "steps": steps_shown(await house.records.find(rec.StepRow, job=row.id), house.clock.now()),
         "delivered": [pull_of(one, row) for one in delivered],

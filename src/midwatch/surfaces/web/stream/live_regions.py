@@ -11,6 +11,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskOpened, AskWithdrawn
 from midwatch.rules.morning.tally import tally
+from midwatch.surfaces.queries.asks import shown_asks
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import NameBook
 from midwatch.surfaces.web.site.page import fragment
@@ -25,7 +26,6 @@ from midwatch.views.pages.council import decisions_shown
 from midwatch.views.pages.live.jobs import JobShown, job_groups, jobs_shown, last_line
 from midwatch.views.pages.live.night import FEED_ROWS, FeedRow, check_in_shown, counts, feed_rows, gauges, night_shown
 from midwatch.views.pages.live.night_picture import PICTURED, night_picture
-from midwatch.views.pages.live.open_asks import asks_shown
 from midwatch.views.text.quota import fuel_shown
 
 REGIONS: Final = (
@@ -97,9 +97,7 @@ class Painter:
         if "counts" in wanted:
             shown["counts"] = await self._counts(session, jobs, len(asks))
         if "asks" in wanted:
-            about = {job.id: job for job in jobs} | await self._elsewhere(asks, jobs)
-            projects = {row.id: row for row in await find(rec.ProjectRow)} if asks else {}
-            shown["asks"] = asks_shown(asks, about, projects)
+            shown["asks"] = await shown_asks(self._house, asks)
         if "jobs" in wanted:
             rows = (*jobs, *await self._commanded(session))
             shown["groups"] = job_groups(await self._jobs(rows), rows)
@@ -168,12 +166,6 @@ class Painter:
             return ()
         result = await self._house.records.find(rec.NoticeRow, session=session.id)
         return notices_shown(result, await self._house.records.find(rec.DeliveryRow, session=session.id))
-
-    async def _elsewhere(self, asks: Sequence[rec.AskRow], jobs: Sequence[rec.JobRow]) -> dict[str, rec.JobRow]:
-        """Fetch the jobs of older nights that have open asks."""
-        known = {job.id for job in jobs}
-        missing = tuple(ask.subject for ask in asks if ask.subject and ask.subject not in known)
-        return {row.id: row for row in await self._house.records.find(rec.JobRow, id=missing)} if missing else {}
 
     async def _said(self, session: rec.SessionRow | None, wanted: frozenset[str]) -> dict[str, str]:
         """The result of an ended night, or the authority of a running one."""

@@ -6,11 +6,13 @@ from datetime import datetime
 from typing import Final
 
 from midwatch.journal.entry import digest
+from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import EDIT, REJECT, AskKind, Silence, always_tools, held_parts
 from midwatch.terms.english import say
 from midwatch.terms.jobs import Plan
-from midwatch.terms.records import AskRow, JobRow, ProjectRow
+from midwatch.terms.records import AskRow, JobRow, PastAct, ProjectRow
 from midwatch.terms.term import Term
+from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
 
 ASKED: Final[dict[AskKind, str]] = {
@@ -22,6 +24,8 @@ ASKED: Final[dict[AskKind, str]] = {
 LONGEST: Final = 20_000
 """A longer command is not shown in full at once, and the page says so."""
 _WITHIN: Final = "If you do not answer"
+NOT_ALLOWED: Final = "no"
+NO_ACTS: Final[Mapping[str, PastAct]] = {}
 
 
 class Choice(Term):
@@ -47,9 +51,15 @@ class AskShown(Term):
     """How many of its characters are not shown."""
     outside: str = ""
     """What of a plan goes outside the orders."""
+    undo: str = ""
+    """How a yes can be taken back without losing anything, from the facts of the ask; empty where nothing can."""
+    undo_by_agent: str = ""
+    """What the agent wrote about that, in its own words."""
     rationale: str = ""
     recommendation: str = ""
     choices: tuple[Choice, ...] = ()
+    silence_said: str
+    """What silence means, in one sentence; the two parts have a place for the time that is left."""
     silence_before: str
     silence_after: str = ""
     due_at: datetime | None = None
@@ -62,15 +72,19 @@ class AskShown(Term):
 
 
 def asks_shown(
-    asks: Iterable[AskRow], jobs: Mapping[str, JobRow], projects: Mapping[str, ProjectRow]
+    asks: Iterable[AskRow],
+    jobs: Mapping[str, JobRow],
+    projects: Mapping[str, ProjectRow],
+    acts: Mapping[str, PastAct] = NO_ACTS,
 ) -> tuple[AskShown, ...]:
-    """Show what waits for a person, the most urgent first."""
+    """Show what waits for a person, the most urgent first; each is about a job or an act, by its subject."""
     ordered = sorted(asks, key=lambda ask: (-ask.priority, ask.number))
-    return tuple(_ask(ask, jobs.get(ask.subject), projects) for ask in ordered)
+    return tuple(_ask(ask, jobs.get(ask.subject), acts.get(ask.subject), projects) for ask in ordered)
 
 
-def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) -> AskShown:
-    plan = job.plan if job and ask.kind is AskKind.APPROVE_PLAN and job.plan_hash == ask.shown_hash else None
+def _ask(ask: AskRow, job: JobRow | None, act: PastAct | None, projects: Mapping[str, ProjectRow]) -> AskShown:
+    approving = job and ask.kind is AskKind.APPROVE_PLAN and job.plan_hash == ask.shown_hash
+    plan = harmless_plan(job.plan) if job and job.plan and approving else None
     before, after = silence_parts(ask.silence, due=ask.due_at is not None)
     project = projects.get(ask.project or (job.project if job else ""))
     question, exactly = parts_of(ask)
@@ -84,14 +98,17 @@ def _ask(ask: AskRow, job: JobRow | None, projects: Mapping[str, ProjectRow]) ->
         exactly=exactly[:LONGEST],
         left_out=max(0, len(exactly) - LONGEST),
         outside=outside_of(ask),
+        undo=undo_of(ask.kind, job, act),
+        undo_by_agent=plan.undo if plan else "",
         rationale=clean(ask.rationale, 400),
         recommendation=clean(ask.recommendation, 200),
-        choices=_choices(ask),
+        choices=_choices(ask, unseen=len(exactly) > LONGEST),
+        silence_said=silence_said(ask),
         silence_before=before,
         silence_after=after,
         due_at=None if ask.silence is Silence.WAITS else ask.due_at,
         shown_hash=hash_shown(ask.shown_hash, ask.question, ask.options),
-        plan=plan and harmless_plan(plan),
+        plan=plan,
         job=job.number if job else 0,
         edits=EDIT in ask.options,
         project=clean(project.name, 63) if project else "",
@@ -124,8 +141,11 @@ def _heading(ask: AskRow) -> str:
     return ASKED.get(ask.kind, f"Ask {ask.number} is for you")
 
 
-def _choices(ask: AskRow) -> tuple[Choice, ...]:
-    """The recommended answer gets the bright button; without a recommendation the first one does."""
+def _choices(ask: AskRow, *, unseen: bool) -> tuple[Choice, ...]:
+    """The recommended answer gets the bright button; without a recommendation the first one does.
+
+    A yes is for what a person has seen: where a part is not shown, only a no has a button.
+    """
     best = ask.recommendation if ask.recommendation in ask.options else next(iter(ask.options), "")
     words = {"yes": "Approve", "no": "Reject"} if ask.kind is AskKind.APPROVE_PLAN else {}
     return tuple(
@@ -135,6 +155,7 @@ def _choices(ask: AskRow) -> tuple[Choice, ...]:
             primary=one == best,
         )
         for one in ask.options
+        if not unseen or one == NOT_ALLOWED
     )
 
 
@@ -163,16 +184,53 @@ _LOSES: Final = re.compile(
     r"\breset\s+--(hard|merge)|\bclean\s+-\w*[fdx]|\b(checkout|switch|push)\s+(-\w*f\w*|--force|--discard-changes)"
     r"|\bcheckout\s+(--\s|\.)|\brestore\s|\bstash\s+(drop|clear)|\bbranch\s+-D|\brm\s+-\w*[rf]"
 )
-NOTHING_LOST: Final = "Do not merge its branch, or git revert its commits after a merge."
+UNMERGED: Final = "Do not merge its branch, or git revert its commits after a merge."
+_MERGED_BY_YOU: Final = "Nothing of it reaches your branch until you merge."
+_BY_ACT: Final[Mapping[str, str]] = {
+    ActKind.START: f"midwatch job stop ends the job and keeps its work. {_MERGED_BY_YOU}",
+    ActKind.RESTART: f"midwatch job stop ends the job and keeps its work. {_MERGED_BY_YOU}",
+    ActKind.STOP: "midwatch job resume continues the job: its work is kept.",
+}
+
+
+def undo_of(kind: AskKind, job: JobRow | None, act: PastAct | None = None) -> str:
+    """Say how a yes is taken back: decided by what is asked, never by what an agent wrote; it loses nothing.
+
+    Nothing is said where nothing can be taken back.
+    """
+    if act is not None:
+        return _BY_ACT.get(act.kind, "")
+    if job is None:
+        return ""
+    if kind is AskKind.APPROVE_PLAN:
+        return UNMERGED
+    if kind is AskKind.CONFIRM_ACT:
+        walled = job.isolation is not Isolation.NONE
+        return f"Files that it changes are the job's own copy. {_MERGED_BY_YOU}" if walled else ""
+    again = f"midwatch job resume {job.number}"
+    return f"Its work is kept, whatever you answer. midwatch job stop {job.number} stops it, {again} continues it."
 
 
 def safe_undo(undo: str) -> str:
-    """An agent's way back is shown only if it loses nothing: a person may have uncommitted work beside it."""
-    return NOTHING_LOST if _LOSES.search(undo) else undo
+    """Leave out an agent's way back that loses something: a person may have uncommitted work beside it."""
+    return "" if _LOSES.search(undo) else undo
 
 
 def plan_shown(job: JobRow) -> Plan | None:
     return harmless_plan(job.plan) if job.plan else None
+
+
+def message_of(shown: AskShown, text: str) -> str:
+    """Complete a notice about an ask with the facts that every other surface shows beside its question."""
+    lines = [text]
+    if shown.outside and shown.outside not in text:
+        lines.append(f"This plan goes outside your orders. {shown.outside}")
+    if (shown.silence_after or shown.silence_before).lstrip(", ") not in text:
+        lines.append(shown.silence_said)
+    if shown.undo:
+        lines.append(f"Undo: {shown.undo}")
+    lines.append(f"Answer: midwatch asks {shown.number}, or on the Live page")
+    return "\n".join(lines)
 
 
 def silence_parts(silence: Silence, *, due: bool) -> tuple[str, str]:
