@@ -79,8 +79,9 @@ WRITTEN = {
     ),
     "chained": (
         (
-            "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'\n\nDuring handling of the "
-            'above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File "a.py", line 3\n'
+            "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'a'\n\n"
+            "During handling of the above exception, another exception occurred:\n\n"
+            'Traceback (most recent call last):\n  File "a.py", line 3\n'
             "ValueError: no such key\n"
         ),
         "ValueError: no such key",
