@@ -89,6 +89,7 @@ class StatusNow(Term):
 @READS.at("/status")
 async def status(house: ReadSide) -> StatusNow:
     """Return the status in one object."""
+    await house.look_here()
     records = house.records
     sessions = await records.find(SessionRow, ad_hoc=False)
     last = sessions[-1] if sessions else None

@@ -15,7 +15,7 @@ from midwatch.terms.report import AssumptionVerdict, FlagKind, Given, Review, Re
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
-from midwatch.views.pages.morning_items import Item, NightRows, items_of
+from midwatch.views.pages.morning_items import Item, NightRows, items_of, since_then
 from midwatch.views.pages.stack import StackShown, stack_shown
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import counted
@@ -100,6 +100,8 @@ class MorningPage(Term):
     decisions: tuple[DecisionWanted, ...]
     assumptions: tuple[Assumed, ...]
     sections: tuple[Section, ...]
+    since: tuple[str, ...]
+    """What changed after the brief was written."""
     words: int
     cut: int
     scores: tuple[RunScore, ...]
@@ -131,6 +133,7 @@ def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> Mor
             if one.needs_confirmation
         ),
         sections=brief.sections,
+        since=since_then(rows.report, rows.pull_requests),
         words=brief.words,
         cut=brief.cut,
         scores=_scores(rows),

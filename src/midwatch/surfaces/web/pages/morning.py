@@ -128,6 +128,7 @@ def _diff(raw: bytes, job: int) -> Markup:
 
 
 async def _page(house: House, night: str) -> tuple[MorningPage, tuple[int, ...]]:
+    await house.look_here()
     rows = await night_rows(house, night)
     sessions = {one.id: one.number for one in await house.records.find(rec.SessionRow)}
     nights = tuple(sorted({sessions[one.session] for one in await house.records.find(rec.ReportRow)}))
@@ -195,6 +196,7 @@ async def undo(house: TheHouse, person: Person, name: str) -> HTMLResponse:
 @router.post("/morning/stack/{name}/check", dependencies=[Operates])
 async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Check the branches of the same project again."""
+    await house.look_here()
     old = await house.records.get(rec.StackRow, name)
     return await _stack_shown(house, await build_stack.begin_again(house.books, old.project, by=person))
 
