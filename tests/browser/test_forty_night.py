@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from midwatch.compose.house import House
 from midwatch.evening import accounts, sign_orders
 from midwatch.surfaces.api.app import make_app
-from midwatch.surfaces.server import OwnersOnly, open_socket
+from midwatch.surfaces.server import open_socket
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.asks import AskState
 from midwatch.terms.people import Role
@@ -85,7 +85,7 @@ class Lived:
 @asynccontextmanager
 async def _terminals(house: House) -> Any:
     """Serve the API on the socket of the data folder, as `midwatch up` does."""
-    config = uvicorn.Config(make_app(house), http=OwnersOnly, log_level="warning", lifespan="off")
+    config = uvicorn.Config(make_app(house), log_level="warning", lifespan="off")
     server = StreamServer(config)
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve(sockets=[open_socket(house.home)]))

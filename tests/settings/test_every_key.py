@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue, ValidationError
 
+from midwatch.night.rounds.contracts import run_defaults
+from midwatch.rules.gate.contract import RunDefaults
 from midwatch.rules.morning import scores
 from midwatch.rules.people import notices
 from midwatch.settings import (
     KEYS,
     Settings,
-    contract_constraints,
     data_folder,
     digest_time,
     gate_limits,
@@ -23,7 +24,6 @@ from midwatch.settings import (
     session_limits,
 )
 from midwatch.terms.asks import AskDraft, AskKind
-from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
 from midwatch.terms.orders import Limits
 
@@ -179,7 +179,7 @@ def test_settings_become_what_gate_contract_and_asks_take() -> None:
     settings = Settings()
     assert gate_limits(settings) == GateLimits()
     assert session_limits(settings) == Limits()
-    assert contract_constraints(settings) == Constraints()
+    assert run_defaults(settings) == RunDefaults()
     assert quiet_hours(settings) == (notices.QUIET_FROM, notices.QUIET_UNTIL)
     assert digest_time(settings) == time(7)
 
@@ -231,8 +231,8 @@ def test_changed_settings_reach_gate_contract_and_asks(tmp_path: Path) -> None:
         forced_isolation=True,
     )
     assert session_limits(settings) == Limits(usd=0.5, tokens=11, minutes=12, rounds=13)
-    constraints = contract_constraints(settings)
-    assert (constraints.max_usd_micros, constraints.max_tokens, constraints.max_runtime_minutes) == (100_000, 14, 15)
+    defaults = run_defaults(settings)
+    assert (defaults.usd_micros, defaults.tokens, defaults.minutes) == (100_000, 14, 15)
     assert settings.asks.question_minutes == 10
     assert digest_time(settings) == time(6, 30)
     start, end = quiet_hours(settings)

@@ -117,6 +117,17 @@ def test_a_second_user_gets_at_nothing_and_nobody_answers_them(person: Person, u
     assert open_to_others(person.home) == []
 
 
+def test_a_second_user_gets_no_answer_even_where_modes_were_opened_by_hand(person: Person) -> None:
+    runs(person, "up", "--detach", umask=0o077)
+    try:
+        person.home.chmod(0o755)
+        (person.home / "midwatch.sock").chmod(0o666)
+        assert f"answered at {person.home}/midwatch.sock" not in seen_by_another(person.home)
+        assert person.types("status", "--json").out, "its owner is still answered"
+    finally:
+        person.types("down")
+
+
 @pytest.mark.parametrize("umask", UMASKS)
 def test_the_folder_of_a_demo_is_private_too(person: Person, umask: int) -> None:
     runs(person, "demo", "--json", umask=umask)

@@ -37,7 +37,9 @@ WRITING = (
     ("settings", "propose", "rounds.interval_seconds=90"),
     ("review", "--usefulness", "4", "--trust", "4", "--brevity", "4"),
 )
-STATUS_KEYS = {"now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel", "headline"}
+STATUS_KEYS = {
+    "server_running", "now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel", "headline",
+}  # fmt: skip
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
     "minutes", "max_minutes", "usd_micros", "max_usd", "tokens", "max_tokens", "spent", "ends_at", "next_round_at",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from midwatch.settings.derived import (
         careful_limits,
-        contract_constraints,
         digest_time,
         gate_limits,
         model_prices,
@@ -32,7 +31,6 @@ __all__ = [
     "Settings",
     "careful_limits",
     "check_changes",
-    "contract_constraints",
     "data_folder",
     "diff",
     "digest_time",

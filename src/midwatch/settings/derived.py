@@ -6,10 +6,8 @@ from datetime import time, timedelta
 from midwatch.errors import Refused, Unknown
 from midwatch.settings.section import clock_time, span
 from midwatch.settings.tree import Settings
-from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import GateLimits
 from midwatch.terms.forges import LOCAL
-from midwatch.terms.money import micros
 from midwatch.terms.orders import Limits
 from midwatch.terms.projects import host_of
 from midwatch.terms.secrets import SecretReference
@@ -55,16 +53,6 @@ def careful_limits(settings: Settings) -> Limits:
     usual, limits = session_limits(settings), settings.limits
     small = {"usd": min(usual.usd, limits.unstated_usd), "tokens": min(usual.tokens, limits.unstated_tokens)}
     return usual.model_copy(update=small)
-
-
-def contract_constraints(settings: Settings) -> Constraints:
-    """Give the hard limits of a run before the orders lower them."""
-    execution = settings.execution
-    return Constraints(
-        max_runtime_minutes=execution.max_duration_minutes,
-        max_tokens=execution.max_tokens,
-        max_usd_micros=micros(execution.max_cost_usd),
-    )
 
 
 def quiet_hours(settings: Settings) -> tuple[time, time]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from midwatch.compose.house import House
 from midwatch.errors import Misuse
@@ -27,18 +26,18 @@ NEIGHBOURS = 20
 """How many ports are tried, from the configured one: two installations on one machine, or a forgotten server."""
 
 
-class OwnersOnly(H11Protocol):
-    """Refuses every user but the owner, even if the file's mode would allow them."""
+class OwnersSocket(socket.socket):
+    """Accepts only its owner and root, even if the file's mode would allow others."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        peer: socket.socket = transport.get_extra_info("socket")
+    def accept(self) -> tuple[socket.socket, Any]:
+        connection, address = super().accept()
         if hasattr(socket, "SO_PEERCRED"):
-            packed = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+            packed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
             _, uid, _ = struct.unpack("3i", packed)
             if uid not in {os.geteuid(), 0}:
-                transport.abort()
-                return
-        super().connection_made(transport)
+                connection.close()
+                raise ConnectionAbortedError  # the event loop goes on with the next one
+        return connection, address
 
 
 class QuietServer(uvicorn.Server):
@@ -80,7 +79,7 @@ def open_socket(home: Path) -> socket.socket:
     path = home / SOCKET
     refuse_long_path(path)
     path.unlink(missing_ok=True)
-    listening = socket.socket(socket.AF_UNIX)
+    listening = OwnersSocket(socket.AF_UNIX)
     before = os.umask(0o177)
     try:
         listening.bind(str(path))
@@ -132,7 +131,7 @@ async def serve(
         await stop.wait()
         return
     listening = open_socket(house.home)
-    servers = [(_server(make_app(house), http=OwnersOnly), listening)]
+    servers = [(_server(make_app(house)), listening)]
     settings = house.loaded.settings
     site = None
     if settings.server.port:
@@ -156,9 +155,17 @@ async def serve(
         (house.home / SOCKET).unlink(missing_ok=True)
 
 
-def _server(app: ASGIApp, **more: Any) -> QuietServer:
-    options: dict[str, Any] = {"log_level": "warning", "lifespan": "off", "timeout_graceful_shutdown": 2, **more}
-    return QuietServer(uvicorn.Config(app, server_header=False, proxy_headers=False, **options))
+def _server(app: ASGIApp) -> QuietServer:
+    return QuietServer(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            lifespan="off",
+            timeout_graceful_shutdown=2,
+            server_header=False,
+            proxy_headers=False,
+        )
+    )
 
 
 def _named(host: str) -> str:

@@ -105,7 +105,7 @@ class Answer:
 
     @property
     def ends_itself(self) -> bool:
-        """Whether the end of the body can be told without the end of the connection."""
+        """Whether the body has an end of its own, so that the connection may stay open after it."""
         chunked = any(name == "Transfer-Encoding" for name, _ in self.fields)
         return self.bodiless or self.length is not None or chunked
 

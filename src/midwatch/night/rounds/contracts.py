@@ -7,6 +7,7 @@ from midwatch.rules.gate.contract import Behind, RunDefaults, compile_contract, 
 from midwatch.settings import Settings
 from midwatch.terms.acts import Proposal
 from midwatch.terms.contract import ContractPart, RunContract
+from midwatch.terms.money import micros
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.records import ProjectRow, SessionRow
 
@@ -78,7 +79,7 @@ def run_defaults(settings: Settings) -> RunDefaults:
     return RunDefaults(
         minutes=execution.max_duration_minutes,
         tokens=execution.max_tokens,
-        usd_micros=int(execution.max_cost_usd * 1_000_000),
+        usd_micros=micros(execution.max_cost_usd),
         files=execution.max_files_changed,
         lines=execution.max_diff_lines,
     )

@@ -323,7 +323,7 @@ def _doctest(lines: list[str]) -> _Found | None:
 
 
 def _summary(lines: list[str]) -> _Found | None:
-    """What pytest lists at its end, where it was told to print no more."""
+    """What pytest lists at its end, for runs whose options leave out everything else."""
     at = _first(lines, _PYTEST_SUMMARY)
     return None if at < 0 else _Found(at, min(len(lines) - 1, at + 20), lines[at])
 

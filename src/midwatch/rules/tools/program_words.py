@@ -8,7 +8,6 @@ from midwatch.rules.tools import command_lists as lists
 from midwatch.rules.tools.rough_shell import HOLE, RoughCommand, read_roughly
 
 NETWORK: Final = frozenset({"curl", "wget", "http", "https", "xh", "aria2c", "nc", "ncat", "netcat", "telnet", "rsync"})
-_CONNECTS: Final = frozenset({"nc", "ncat", "netcat", "telnet"})
 _TAKES: Final[dict[str, str]] = {
     "curl": "-A -b -c -C -d -D -e -E -F -H -K -m -o -P -Q -r -t -T -u -U -w -x -X -y -Y -z --data --data-raw "
     "--data-binary --data-urlencode --header --output --request --user --user-agent --write-out --max-time "
@@ -75,7 +74,6 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SHELL_TEXT: Final = re.compile(r"-[a-z]*c")
 _LAST_ONLY: Final = frozenset({"cp", "install", "ln"})
 _MODE_FIRST: Final = frozenset({"chmod", "chown"})
-MOST_BEHIND: Final = 500
 
 
 def started_by(command: RoughCommand) -> tuple[RoughCommand, ...]:

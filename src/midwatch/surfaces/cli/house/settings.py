@@ -118,7 +118,9 @@ def propose(
     if apply_it and not yes and not sys.stdin.isatty():
         again = " ".join(shlex.quote(word) for word in changes or ())
         command = f"midwatch settings propose {again} --apply --yes".replace("  ", " ")
-        raise Unavailable("Nobody is here to be asked.", hint=f"Apply it without a question: {command}")
+        raise Unavailable(
+            "There is no terminal to confirm the change on.", hint=f"Apply it without a question: {command}"
+        )
     row = client.send("POST", "/settings/proposals", {"changes": asked, "note": note or _note(changes)})
     show_diff(row["diff"])
     if not apply_it:
