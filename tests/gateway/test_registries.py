@@ -145,3 +145,18 @@ async def test_a_sandbox_trusts_what_the_machine_trusts_and_our_certificates(mac
     assert {inside.environment[name] for name in ("PIP_CERT", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")} == {str(bundle)}
     assert bundle.stat().st_mode & 0o777 == 0o600
     assert bundle.read_text().count("BEGIN CERTIFICATE") > 1
+
+
+async def test_a_client_that_is_not_installed_keeps_no_other_from_its_registries(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = RegistryAccess(RegistryBook(print, at_files), b"k" * 32, machine, SystemClock())
+    monkeypatch.setenv("PIP_INDEX_URL", f"https://packages.example/{SIMPLE}")
+    pip_alone = await access.for_clients(("pip",))
+    monkeypatch.setenv("PATH", str(machine))
+    both = await access.for_clients(("uv", "pip"))
+    assert [one.host for one in both.hosts] == [one.host for one in pip_alone.hosts]
+    (machine / "uv").write_text("#!/bin/sh\nexit 1\n")
+    (machine / "uv").chmod(0o755)
+    with pytest.raises(Unavailable, match="uv on this machine does not say"):
+        await access.for_clients(("uv", "pip"))

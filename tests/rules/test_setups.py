@@ -5,7 +5,7 @@ import json
 import pytest
 
 from midwatch.rules.checks.discovery import Looked
-from midwatch.rules.checks.missing_tools import how_to_get
+from midwatch.rules.checks.missing_tools import how_to_get, settings_for
 from midwatch.rules.checks.setups import SetupProposal, choose_setup, propose_setups, refusal_text
 from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
@@ -166,3 +166,13 @@ def test_the_hint_for_a_missing_program_fits_the_kind_of_code() -> None:
     assert fix("just", "just test").endswith("apt install just")
     lent = "[midwatch: /home/a/.nvm/bin/npm is not inside the sandbox; add node to sandbox.toolchains]"
     assert fix("npm", "npm test", lent) == "Lend it to jobs: add node to sandbox.toolchains in midwatch.toml"
+
+
+def test_a_program_that_the_projects_setup_brings_is_not_lent_from_this_machine() -> None:
+    pip = SetupProposal("install it", "setup.cfg", "pip", locked=False)
+    lent = "[midwatch: /a/.pyenv/shims/pytest is not inside the sandbox; add /a/.pyenv/shims to sandbox.toolchains]"
+    result = CheckResult(command="python3 -m pytest -q", exit_code=1, tail=f"No module named pytest\n{lent}")
+    assert how_to_get("pytest", result, "shop", (pip,)).startswith("Let its setup install it: ")
+    assert settings_for("pytest", result, (pip,)) == {"sandbox.setup_domains": "pip"}
+    assert how_to_get("pytest", result, "shop", ()).startswith("Lend it to jobs: add /a/.pyenv/shims ")
+    assert settings_for("pytest", result, ()) == {}, "a path that a command printed is never a setting"

@@ -178,7 +178,7 @@ def test_orders_are_shown_before_they_are_signed(day: Day) -> None:
     assert "[[work]]" in day.said["example"].out
     assert "Something" in day.said["drafted"].out
     assert "limits: 600 min, $50 (default)" in day.said["drafted"].out
-    assert "silence on a plan counts as a yes after its deadline\n" in day.said["drafted"].out
+    assert "a plan without an answer counts as approved after its deadline\n" in day.said["drafted"].out
     assert day.said["shown"].out == day.said["briefed"].out
     assert "Sign and begin: midwatch start" in day.said["briefed"].out
     assert "midwatch start" in day.said["briefing"].out

@@ -1,13 +1,14 @@
 """What a sandbox gets so that package clients inside it can read their registries: hosts, variables, certificates."""
 
 import asyncio
+import shutil
 import ssl
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from midwatch.errors import MidwatchError
+from midwatch.errors import MidwatchError, Unavailable
 from midwatch.gateway.egress import HeaderSource, RegistryAuthority, RegistryHost
 from midwatch.gateway.registries.book import RegistryBook
 from midwatch.gateway.registries.client import ClientRegistries, RegistrySource, surroundings
@@ -51,8 +52,8 @@ class RegistryAccess:
         self._clock = clock
 
     async def for_clients(self, clients: tuple[str, ...]) -> Inside:
-        """Ask each client, and allow exactly what it is set to."""
-        asked = [await self._book.of(client) for client in clients]
+        """Ask each client that is here, and allow exactly what it is set to."""
+        asked = [one for client in clients if (one := await self._asked(client))]
         hosts = tuple(host for one in asked for host in hosts_of(one))
         environment = {name: value for one in asked for name, value in one.environment.items()}
         folders = tuple(dict.fromkeys(folder for one in asked for folder in one.folders))
@@ -67,6 +68,15 @@ class RegistryAccess:
             identity=self._authority.identity((host.host for host in hosts if host.secure), self._clock.now()),
             trust=await asyncio.to_thread(trusting, certificates),
         )
+
+    async def _asked(self, client: str) -> ClientRegistries | None:
+        """Ask one client; one that is not installed allows nothing, and a command that needs it says so itself."""
+        try:
+            return await self._book.of(client)
+        except Unavailable:
+            if shutil.which(client):
+                raise
+            return None
 
     async def owners(self, hosts: Collection[str]) -> dict[str, str]:
         """Return which client each of these hosts is a registry of; no client is asked once all are known."""
