@@ -299,7 +299,7 @@ async def test_too_little_disk_is_told_by_the_same_number_that_stops_jobs(tmp_pa
         (home / "midwatch.toml").write_text(f"[jobs]\nmin_free_memory_mib = 1\nmin_free_disk_mib = {16 * 1024**2}\n")
         await house.house.reload_settings()
         line = (await looked(house))[What.ROOM, "this machine"]
-        assert (line.state, "no job starts below 16384.0 GiB" in line.text) == (BAD, True)
+        assert (line.state, "no job starts below 16 TiB" in line.text) == (BAD, True)
 
 
 def crew(folder: Path, url: str, key: str) -> str:

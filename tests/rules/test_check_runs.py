@@ -5,17 +5,18 @@ from hypothesis import strategies as st
 
 from midwatch.rules.checks.check_runs import (
     DOUBTS,
+    already_true,
     carry_on,
     failing,
     judge_proof,
     judge_runs,
     may_repair,
+    not_yet,
     to_repair,
     to_rerun,
     to_rerun_on_base,
     with_reruns,
 )
-from midwatch.rules.checks.unneeded import already_true, not_yet
 from midwatch.terms.jobs import NOT_DELIVERABLE, CheckResult, CheckSource, Doubt, Proof, RepairTries
 
 CODES = st.lists(st.integers(0, 3), min_size=1, max_size=6)

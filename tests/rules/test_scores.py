@@ -4,12 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from midwatch.rules.morning.drift import SINGLE_SOURCE_MOST, drift, held_back
 from midwatch.rules.morning.scores import (
+    SINGLE_SOURCE_MOST,
     ActDone,
     SourceRank,
     alignment,
+    drift,
     evidence_score,
+    guarded,
+    held_back,
     item_quality,
     low_value_share,
     must_abort,
@@ -196,8 +199,10 @@ def test_advice_is_flagged_for_each_thing_it_lacks(rec: Recommendation, claims: 
 
 @given(recommendations, items)
 def test_a_single_source_holds_confidence_back_once(rec: Recommendation, items: list[Evidence]) -> None:
-    lowered, why = held_back(rec, items)
+    lowered = held_back(rec, items)
     behind = {one.origin for one in items if one.id in rec.evidence}
-    assert (why is not None) == (len(behind) == 1 and rec.confidence > SINGLE_SOURCE_MOST)
-    assert lowered.confidence == (SINGLE_SOURCE_MOST if why else rec.confidence)
-    assert held_back(lowered, items) == (lowered, None)
+    too_sure = len(behind) == 1 and rec.confidence > SINGLE_SOURCE_MOST
+    assert lowered.confidence == (SINGLE_SOURCE_MOST if too_sure else rec.confidence)
+    assert guarded([rec], [], items)[0] == (lowered,)
+    assert any(flag.code == "drift.single_source" for flag in guarded([rec], [], items)[1]) == too_sure
+    assert held_back(lowered, items) == lowered

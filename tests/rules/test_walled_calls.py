@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.people.asks import agrees
-from midwatch.rules.tools.always_allowed import always_for
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, decide
+from midwatch.rules.tools.tool_lists import always_for
 from midwatch.terms.agents import Errand
 from midwatch.terms.asks import always_option, always_tools
 from midwatch.terms.trust import Isolation, Level

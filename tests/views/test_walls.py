@@ -3,11 +3,11 @@
 import pytest
 
 from midwatch.terms.contract import Constraints, RunContract, ToolPolicy, ToolScope
+from midwatch.terms.money import first_few, joined, size
 from midwatch.terms.records import ConnectionRow
 from midwatch.terms.trust import Isolation
 from midwatch.views.pages.live.jobs import job_shown
 from midwatch.views.pages.walls import FIRST, WALLS, connections_shown, reach_of
-from midwatch.views.text.sizes import size
 from tests.views.test_live import DUSK, a_job
 
 
@@ -86,3 +86,9 @@ def test_sizes_read_well() -> None:
         *("0 bytes", "1 byte", "1023 bytes", "1.0 KiB", "20 KiB", "1024 KiB", "1.0 MiB", "3.0 GiB", "2.0 TiB"),
         "5000 TiB",
     ]
+
+
+def test_lists_read_like_a_sentence_and_name_each_word_once() -> None:
+    assert [joined("abc"[:many]) for many in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert joined(["a", "b", "a"], "or") == "a or b"
+    assert [first_few("abcd", most) for most in (2, 4)] == ["a, b and 2 more", "a, b, c, d"]

@@ -1,4 +1,7 @@
-"""The log channel: one line per notice in a file, each once."""
+"""The log channel: one line per notice in a file, each once.
+
+Its own module: only `compose` imports an implementation of a port.
+"""
 
 import asyncio
 import json

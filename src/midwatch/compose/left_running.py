@@ -1,4 +1,7 @@
-"""Which agents run without a server. Separate from the other checks: `midwatch down` need not load the whole house."""
+"""Which agents run without a server.
+
+Its own module: the other checks load all that `compose` connects, and `midwatch down` needs none of it.
+"""
 
 from pathlib import Path
 

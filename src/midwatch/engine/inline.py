@@ -1,4 +1,7 @@
-"""An engine for tests in one process: the same queue guarantees; work runs on demand."""
+"""An engine for tests in one process: the same queue guarantees; work runs on demand.
+
+Its own module: only `compose` imports an implementation of a port.
+"""
 
 from collections import deque
 

@@ -1,4 +1,7 @@
-"""Names for new things: a prefix and a ULID, sortable by time."""
+"""Names for new things: a prefix and a ULID, sortable by time.
+
+Its own module: only `compose` imports an implementation of a port.
+"""
 
 import secrets
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from pydantic import Field
 
+from midwatch.terms.money import joined
 from midwatch.terms.orders import Orders
 from midwatch.terms.term import Term
 from midwatch.terms.trust import GateOutcome, Level
@@ -231,8 +232,7 @@ def _means(level: Level) -> str:
 
 
 def _listed(acts: list[tuple[str, str]]) -> str:
-    phrases = [f"{verb}s {thing}" for verb, thing in acts]
-    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} and {phrases[-1]}"
+    return joined(f"{verb}s {thing}" for verb, thing in acts)
 
 
 LEVEL_MEANS: Final[dict[Level, str]] = {level: _means(level) for level in Level} | {

@@ -1,11 +1,17 @@
-"""Money, tokens and counts as people read them; in records money is always whole millionths of a dollar."""
+"""Money, tokens, counts, sizes and lists as people read them; in records money is always whole millionths of a dollar.
 
+Light, because commands that must start fast and the housekeeper's program use it too.
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 MICROS: Final = 1_000_000
 CENT: Final = 10_000
 LEAST: Final = 100
 """A smaller amount is shown as less than this, not rounded to zero."""
+KIB: Final = 1024
+UNITS: Final = ("KiB", "MiB", "GiB", "TiB")
 
 
 def micros(usd: float) -> int:
@@ -43,3 +49,24 @@ def four_digits(score: float | None) -> float | None:
 def some(count: int, noun: str, plural: str = "") -> str:
     """Say how many there are: `1 file`, `2 files`."""
     return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"
+
+
+def size(count: int) -> str:
+    """Write a number of bytes in a readable unit."""
+    if count < KIB:
+        return f"{count} bytes" if count != 1 else "1 byte"
+    power = min((count.bit_length() - 1) // 10, len(UNITS))
+    amount = count / KIB**power
+    return f"{amount:.0f} {UNITS[power - 1]}" if amount >= 10 else f"{amount:.1f} {UNITS[power - 1]}"
+
+
+def joined(words: Iterable[str], last: str = "and") -> str:
+    """Join words as in a sentence, each once: `a`, `a and b`, `a, b and c`."""
+    *before, final = dict.fromkeys(words) or ("",)
+    return f"{', '.join(before)} {last} {final}" if before else final
+
+
+def first_few(words: Sequence[str], most: int, mark: str = ", ") -> str:
+    """Name the first few and count the rest: `a, b and 3 more`."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return mark.join(words[:most]) + more

@@ -139,13 +139,3 @@ def hand_over(result: HousekeeperPlan | HousekeeperDone, out: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     Path(name).replace(out)
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Write a number with its noun in singular or plural."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
-def listed(parts: list[str]) -> str:
-    """Join phrases as in a sentence."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -10,7 +10,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from midwatch.crew.housekeeper.answers import HousekeeperCheck, count, say
+from midwatch.crew.housekeeper.answers import HousekeeperCheck, say
+from midwatch.terms.money import some
 
 TIMED_OUT = 124
 TAIL = 4_000
@@ -108,7 +109,7 @@ def _attend(process: subprocess.Popen[bytes], command: str, patience: Patience) 
         try:
             return process.wait(min(left, patience.pulse))
         except subprocess.TimeoutExpired:
-            say(f"`{command}` is still running after {count(round(time.monotonic() - started), 'second')}")
+            say(f"`{command}` is still running after {some(round(time.monotonic() - started), 'second')}")
     return TIMED_OUT
 
 

@@ -5,13 +5,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds, text
-from midwatch.crew.housekeeper.answers import HousekeeperFinding, count
+from midwatch.crew.housekeeper.answers import HousekeeperFinding
 from midwatch.crew.housekeeper.findings import FixableFinding
 from midwatch.crew.housekeeper.imports import bindings
 from midwatch.crew.housekeeper.limits import ChangeBudget, Edit
 from midwatch.crew.housekeeper.linter import lower_shield, raise_shield, version
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import endings
+from midwatch.terms.money import some
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ def message(piece: Piece, found: list[FixableFinding]) -> str:
     """The commit message: what, by which rule, in how many places, and how it was limited."""
     fixed = [f.finding for f in found if f.kind == piece.key and f.finding.path in piece.changed]
     rules = sorted({f.rule for f in fixed})
-    where = f"{count(piece.places, 'place')} in {count(len(piece.changed), 'file')}"
+    where = f"{some(piece.places, 'place')} in {some(len(piece.changed), 'file')}"
     if piece.key == kinds.FORMAT:
-        how = f"{count(len(piece.changed), 'file')} rewritten by {version()} with the settings in this repository."
+        how = f"{some(len(piece.changed), 'file')} rewritten by {version()} with the settings in this repository."
     else:
         how = f"{'Rule' if len(rules) == 1 else 'Rules'} {', '.join(rules)}: {where}."
         if any(f.tool == "ruff" for f in fixed):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from midwatch.crew.housekeeper import checks, planning
-from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperDone, HousekeeperDropped, count, mark, say
+from midwatch.crew.housekeeper.answers import HousekeeperCheck, HousekeeperDone, HousekeeperDropped, mark, say
 from midwatch.crew.housekeeper.bounds.commission import Commission
 from midwatch.crew.housekeeper.commits import Piece, keys_of, message, work
 from midwatch.crew.housekeeper.findings import FixableFinding, gone, kept
@@ -14,6 +14,7 @@ from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.survey import Surveyor, surveyor_of
 from midwatch.errors import Broken
+from midwatch.terms.money import some
 
 MARKER = "midwatch-housekeeper.json"
 
@@ -55,7 +56,7 @@ def execute(
     waiting = waiting_in(surveyor, limits)
     found = surveyor.survey()
     notes = surveyor.notes()
-    say(f"Found {count(len(found), 'place')} worth a look; running {count(len(proving.commands), 'check')} first")
+    say(f"Found {some(len(found), 'place')} worth a look; running {some(len(proving.commands), 'check')} first")
     before = proving.run(checkout)
     _tell_checks(before)
     so_far = Work(base=base, head=base, before=before, now=before, budget=ChangeBudget(limits))
@@ -94,7 +95,7 @@ def _do(key: str, found: list[FixableFinding], surveyor: Surveyor, proving: Prov
     if not piece.changed:
         return
     commit = checkout.commit(message(piece, found), piece.changed)
-    say(f"{piece.subject}: {count(piece.places, 'place')} in {count(len(piece.changed), 'file')}; checking")
+    say(f"{piece.subject}: {some(piece.places, 'place')} in {some(len(piece.changed), 'file')}; checking")
     after = proving.run(checkout)
     why = checks.first_worse(so_far.now, after) or checks.first_worse(so_far.before, after)
     if why:
@@ -136,7 +137,7 @@ def refuse_dirty(checkout: Checkout) -> None:
     changed = checkout.changed()
     if changed:
         raise Broken(
-            f"The checkout has uncommitted changes ({count(len(changed), 'file')}, first {changed[0]}).",
+            f"The checkout has uncommitted changes ({some(len(changed), 'file')}, first {changed[0]}).",
             hint="Give the housekeeper a clean private checkout.",
         )
 

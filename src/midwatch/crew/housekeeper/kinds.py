@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from midwatch.crew.housekeeper.answers import count
+from midwatch.terms.money import some
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Kind:
 
     def intent(self, places: int, files: int) -> str:
         """What will be done, as part of a sentence."""
-        return f"{self.verb} {count(places, *self.place)} in {count(files, 'file')}"
+        return f"{self.verb} {some(places, *self.place)} in {some(files, 'file')}"
 
 
 IMPORTS, WHITESPACE, NEWLINE, FORMAT, SORTING = "F401", "whitespace", "newline", "format", "I"

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from midwatch.crew.housekeeper.answers import count
 from midwatch.crew.housekeeper.git import lines_between
+from midwatch.terms.money import some
 
 Place = tuple[str, str]
 """A kind of work and a file it was left out of."""
@@ -24,9 +24,9 @@ class ChangeLimits:
         """Return the limits that so many files and lines would break, as text for a person."""
         broken = []
         if self.files and files > self.files:
-            broken.append(count(self.files, "file"))
+            broken.append(some(self.files, "file"))
         if self.lines and lines > self.lines:
-            broken.append(count(self.lines, "line"))
+            broken.append(some(self.lines, "line"))
         return tuple(broken)
 
 

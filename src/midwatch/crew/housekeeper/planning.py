@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.crew.housekeeper.answers import HousekeeperPlan, HousekeeperSurvey, count, listed, mark, say
+from midwatch.crew.housekeeper.answers import HousekeeperPlan, HousekeeperSurvey, mark, say
 from midwatch.crew.housekeeper.bounds.commission import Commission, Restraint
 from midwatch.crew.housekeeper.commits import Piece, keys_of, work
 from midwatch.crew.housekeeper.findings import KEPT, FixableFinding, kept
@@ -14,6 +14,7 @@ from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits, Waiting
 from midwatch.crew.housekeeper.survey import Surveyor, surveyor_of
 from midwatch.crew.housekeeper.tree import Tree
+from midwatch.terms.money import joined, some
 
 
 def plan(
@@ -23,7 +24,7 @@ def plan(
     checkout.head()  # refuses a repository without a commit
     surveyor = surveyor_of(checkout, commission)
     tree = surveyor.tree
-    say(f"Looking at {count(len(tree.mine), 'file')}, {len(tree.python())} of them Python")
+    say(f"Looking at {some(len(tree.mine), 'file')}, {len(tree.python())} of them Python")
     rehearsal = rehearse(surveyor, limits)
     pieces = rehearsal.pieces
     summary = planned(pieces, rehearsal.waiting, rehearsal.left, rehearsal.notes)
@@ -60,7 +61,7 @@ def _approach(meant: str, pieces: list[Piece], commands: tuple[str, ...]) -> tup
     opening = (meant,) if meant else ()
     if not pieces:
         return opening
-    steps = [f"{p.subject}: {count(p.places, 'place')} in {count(len(p.changed), 'file')}" for p in pieces]
+    steps = [f"{p.subject}: {some(p.places, 'place')} in {some(len(p.changed), 'file')}" for p in pieces]
     proof = "Run the checks before, and after each piece; take back a piece that makes any of them worse"
     return (
         *opening,
@@ -133,32 +134,32 @@ def planned(pieces: list[Piece], waiting: Waiting, left: list[FixableFinding], n
     """One sentence about the plan."""
     intents = [kinds.kind(p.key).intent(p.places, len(p.changed)) for p in pieces]
     nothing = "Nothing to fix within the limits" if waiting.places else "Nothing to fix"
-    doing = _capital(listed(intents)) if intents else nothing
+    doing = _capital(joined(intents)) if intents else nothing
     return f"{doing}; {_wait(waiting, pieces)}{needs_a_person(left)}.{_aside(notes)}"
 
 
 def done(pieces: list[Piece], dropped: int, waiting: Waiting, left: list[FixableFinding], notes: Iterable[str]) -> str:
     """One sentence about the work."""
     subjects = [p.subject[0].lower() + p.subject[1:] for p in pieces]
-    said = f"Made {count(len(pieces), 'commit')}: {listed(subjects)}" if pieces else "Changed nothing"
-    taken = f"; took back {count(dropped, 'piece')} that made checks worse" if dropped else ""
+    said = f"Made {some(len(pieces), 'commit')}: {joined(subjects)}" if pieces else "Changed nothing"
+    taken = f"; took back {some(dropped, 'piece')} that made checks worse" if dropped else ""
     return f"{said}{taken}; {_wait(waiting, pieces)}{needs_a_person(left)}.{_aside(notes)}"
 
 
 def waits(waiting: Waiting, changed: set[str]) -> str:
     """What the limits left out, as a clause to put before another; empty if nothing."""
     more, again = waiting.files() - changed - waiting.large_files(), waiting.files() & changed
-    parts = [count(len(more), "more file")] if more else []
+    parts = [some(len(more), "more file")] if more else []
     if again:
-        parts.append(f"more work in {count(len(again), 'changed file')}")
+        parts.append(f"more work in {some(len(again), 'changed file')}")
     said = ""
     if parts:
         verb = "waits" if len(parts) == 1 and len(more) <= 1 else "wait"
         limit = "limit is" if len(waiting.because) == 1 else "limits are"
-        said = f"{listed(parts)} {verb} for another night: the {limit} {listed(list(waiting.because))}; "
+        said = f"{joined(parts)} {verb} for another night: the {limit} {joined(waiting.because)}; "
     if large := waiting.large_files():
         verb = "needs" if len(large) == 1 else "need"
-        said += f"{count(len(large), 'file')} {verb} a higher limit of lines, the first is {min(large)}; "
+        said += f"{some(len(large), 'file')} {verb} a higher limit of lines, the first is {min(large)}; "
     return said
 
 
@@ -167,7 +168,7 @@ def needs_a_person(left: list[FixableFinding]) -> str:
         return "nothing is left for a person"
     verb = "needs" if len(left) == 1 else "need"
     more = f" (the most serious {KEPT} are listed)" if len(left) > KEPT else ""
-    return f"{count(len(left), 'finding')} {verb} a person{more}"
+    return f"{some(len(left), 'finding')} {verb} a person{more}"
 
 
 def _wait(waiting: Waiting, pieces: list[Piece]) -> str:

@@ -9,8 +9,6 @@ from midwatch.crew.housekeeper.answers import (
     HousekeeperCommit,
     HousekeeperDone,
     HousekeeperDropped,
-    count,
-    listed,
     mark,
     say,
 )
@@ -24,6 +22,7 @@ from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.survey import surveyor_of
 from midwatch.errors import Broken
+from midwatch.terms.money import joined, some
 
 
 @dataclass
@@ -82,7 +81,7 @@ class Search:
         # Alone, a piece may need more lines than it did after its neighbours.
         if broken := self._broken_limits():
             self.checkout.back_to(before)
-            return f"without '{bad.subject}' it changes more than {listed(list(broken))}"
+            return f"without '{bad.subject}' it changes more than {joined(broken)}"
         return ""
 
     def _broken_limits(self) -> tuple[str, ...]:
@@ -136,7 +135,7 @@ def _drop_until_harmless(search: Search, why: str) -> None:
         pieces = search.checkout.commits(search.base, search.checkout.head())
         if not pieces:
             return
-        say(f"Looking for the piece that did it among {count(len(pieces), 'commit')}")
+        say(f"Looking for the piece that did it among {some(len(pieces), 'commit')}")
         at, seen = search.first_bad(pieces)
         search.leave_out(pieces[at], pieces[at + 1 :], seen or why)
         why = search.harm()
@@ -168,8 +167,8 @@ def _summary(commits: tuple[HousekeeperCommit, ...], search: Search, left: str, 
     if not search.dropped:
         said = "The failure does not show in this checkout, so nothing was taken back"
     else:
-        said = f"Took back {count(len(search.dropped), 'piece')}"
+        said = f"Took back {some(len(search.dropped), 'piece')}"
     aside = "".join(f" Note: {note}." for note in notes)
-    summary = f"{said}; {count(len(commits), 'commit')} stay; {left}.{aside}".replace("1 commit stay", "1 commit stays")
+    summary = f"{said}; {some(len(commits), 'commit')} stay; {left}.{aside}".replace("1 commit stay", "1 commit stays")
     mark(summary)
     return summary

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from midwatch.crew.housekeeper import kinds, links, syntax, text
-from midwatch.crew.housekeeper.answers import count
 from midwatch.crew.housekeeper.bounds.commission import Commission, Restraint
 from midwatch.crew.housekeeper.bounds.earlier import changes_of
 from midwatch.crew.housekeeper.bounds.editorconfig import EditorConfig
@@ -15,6 +14,7 @@ from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
 from midwatch.crew.housekeeper.linter import Linter, Offence, is_false_alarm, version
 from midwatch.crew.housekeeper.tree import Tree, endings, look
+from midwatch.terms.money import some
 
 UNUSED = "F401"
 MANY = 20
@@ -85,7 +85,7 @@ class Surveyor:
             )
         formats = self.restraint.mandate.covers(kinds.FORMAT, "format", "ruff")
         if formats and self._too_many_to_format():
-            total = count(len(self.linter.unformatted()), "file")
+            total = some(len(self.linter.unformatted()), "file")
             said.append(f"ruff format would rewrite {total}, more than half: that is left for a person")
         if formats and self._black_alone():
             said.append("black is configured and ruff format is not: formatting is left to black")

@@ -1,15 +1,17 @@
-"""Gathers the facts for an agent's prompt: orders, project, last signals, priorities, last commits."""
+"""Gathers the facts for an agent's prompt: orders, project, signals, priorities, commits, earlier proposals."""
 
-from midwatch.night.agents.proposed_before import proposed_before
+from collections.abc import Sequence
+
 from midwatch.night.context import Workspace
 from midwatch.night.delivery.siblings import heard, siblings
 from midwatch.night.jobs.job_limits import lists_of, proof_request, scope_of
-from midwatch.ports.agent import TaskFacts, TaskLimits, TaskProject
+from midwatch.ports.agent import FormerPullRequest, TaskFacts, TaskLimits, TaskProject
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Blobs, Records
 from midwatch.ports.workspace import Proofs
 from midwatch.rules.budget.time_boxes import boxed
 from midwatch.rules.checks.discovery import NONE
+from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import failures_of
 from midwatch.terms.acts import Proposer
@@ -22,18 +24,24 @@ from midwatch.terms.records import (
     GoalRow,
     JobRow,
     MessageRow,
+    OutcomeRow,
     PlanRow,
     ProjectRow,
+    PullRequestRow,
+    ReportRow,
     SessionRow,
     SignalRow,
     WorkRow,
 )
+from midwatch.terms.report import ReviewOutcome
 from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.trust import Isolation
 
 COMMITS = 10
 SIGNALS = 3
 PRIORITIES = 10
+PULL_REQUESTS = 50
+"""Of the housekeeper: what was rejected long before has changed since, or is in a later one."""
 ERRANDS = {Stage.PLAN: Errand.PLAN, Stage.EXECUTE: Errand.EXECUTE, Stage.REPAIR: Errand.REPAIR}
 OPEN = (WorkStatus.BACKLOG, WorkStatus.BLOCKED)
 
@@ -74,7 +82,7 @@ async def task_facts(books: Books, workspace: Workspace, job: JobRow, contract: 
         own=await _own(books.records, job),
         interrupted=await _interrupted(books.records, job),
         former=await _former(books.records, books.blobs, job),
-        proposed=await proposed_before(books.records, job),
+        proposed=await _proposed(books.records, job),
         pieces=execution.commit_strategy == "incremental",
     )
 
@@ -166,3 +174,31 @@ async def _priorities(records: Records, job: JobRow) -> tuple[str, ...]:
     said = [(one.priority, f"Goal: {one.statement}") for one in goals]
     said += [(one.priority, f"To do: {one.title}") for one in items if one.id != job.work_item]
     return tuple(text for _, text in sorted(said, key=lambda each: each[0])[:PRIORITIES])
+
+
+async def _proposed(records: Records, job: JobRow) -> tuple[FormerPullRequest, ...]:
+    """Return the housekeeper's open pull requests, and those that people rejected, the oldest first.
+
+    A model reads the project's history instead; other agents get none.
+    """
+    if job.agent != HOUSEKEEPER:
+        return ()
+    jobs = {one.id: one for one in await records.find(JobRow, project=job.project, agent=HOUSEKEEPER)}
+    rows = await records.find(PullRequestRow, project=job.project, state=("open", "closed"))
+    pulls = [row for row in rows if row.job in jobs and row.job != job.id][-PULL_REQUESTS:]
+    rejected = await _rejected_jobs(records, [jobs[row.job] for row in pulls])
+    return tuple(
+        FormerPullRequest(row.number, row.base, row.head, row.state == "closed" or row.job in rejected) for row in pulls
+    )
+
+
+async def _rejected_jobs(records: Records, jobs: Sequence[JobRow]) -> frozenset[str]:
+    """Return the jobs whose change was rejected in the review."""
+    runs, sessions = tuple({one.run for one in jobs}), tuple({one.session for one in jobs})
+    if not jobs:
+        return frozenset()
+    said = {row.id for row in await records.find(OutcomeRow, run=runs, outcome=ReviewOutcome.REJECTED)}
+    reports = await records.find(ReportRow, session=sessions)
+    given = [one for report in reports for one in report.recommendations if one.id in said]
+    # A recommendation to look at a finding is not about the change.
+    return frozenset(one.why.removeprefix("trace:") for one in given if not one.ask.startswith("Open "))

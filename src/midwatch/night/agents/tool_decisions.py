@@ -20,8 +20,8 @@ from midwatch.night.jobs.job_limits import (
 from midwatch.ports.books import Books
 from midwatch.ports.room import Room
 from midwatch.rules.checks.discovery import NONE
-from midwatch.rules.tools.always_allowed import always_for
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, ToolVerdict, decide, shown
+from midwatch.rules.tools.tool_lists import always_for
 from midwatch.terms.agents import Decision, Errand
 from midwatch.terms.contract import RunContract
 from midwatch.terms.records import JobRow, ProjectRow, SessionRow

@@ -9,7 +9,7 @@ from midwatch.night.jobs.job_limits import contract_of, proof_request
 from midwatch.night.notify.notice import cut, job_notice
 from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
-from midwatch.rules.checks.unneeded import already_true, not_yet, shown_unneeded
+from midwatch.rules.checks.check_runs import already_true, not_yet, shown_unneeded
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings import Settings
 from midwatch.terms.contract import RunContract

@@ -1,13 +1,14 @@
 """Finds changes that only look like work: by what they did to the tests and their runner, and by what was claimed."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from midwatch.rules.checks import tampering
 from midwatch.rules.checks.test_source import NOTHING, TestText, read_tests
 from midwatch.terms.jobs import CheckResult, Doubt, SuiteCount
+from midwatch.terms.money import first_few
 
 MOST_NAMED = 3
 
@@ -129,10 +130,14 @@ def _edited(facts: WorkFacts) -> Iterator[Doubt]:
         touched = [file for file in facts.files if file.kind is kind and file.before is not None]
         changed = [file.path for file in touched if not _only_added(facts, file)]
         if changed:
-            yield Doubt(kind=f"edited_{kind}", text=f"It changes {word}: {_listed(changed)}.", grave=False)
+            yield Doubt(
+                kind=f"edited_{kind}", text=f"It changes {word}: {first_few(changed, MOST_NAMED)}.", grave=False
+            )
     new = [file.path for file in facts.files if file.kind is FileKind.CONFIG and file.before is None]
     if new:
-        yield Doubt(kind="new_config", text=f"It adds what decides the checks: {_listed(new)}.", grave=False)
+        yield Doubt(
+            kind="new_config", text=f"It adds what decides the checks: {first_few(new, MOST_NAMED)}.", grave=False
+        )
 
 
 def _only_added(facts: WorkFacts, file: FileFact) -> bool:
@@ -194,10 +199,4 @@ def _false_claim(facts: WorkFacts) -> Iterator[Doubt]:
 
 
 def _named(what: str, names: Sequence[str]) -> str:
-    return f"the {what} {names[0]}" if len(names) == 1 else f"{len(names)} {what}s ({_listed(names)})"
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - MOST_NAMED} more" if len(every) > MOST_NAMED else ""
-    return ", ".join(every[:MOST_NAMED]) + more
+    return f"the {what} {names[0]}" if len(names) == 1 else f"{len(names)} {what}s ({first_few(names, MOST_NAMED)})"

@@ -1,9 +1,22 @@
-"""What runs of checks say: one command over several runs, and a change over its base."""
+"""What runs of checks say: one command over several runs, a change over its base, and work without commits."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from midwatch.terms.jobs import NOT_DELIVERABLE, CheckResult, CheckSource, Doubt, Proof, RepairTries
+from midwatch.rules.gate.levels import HOUSEKEEPER
+from midwatch.terms.english import reason
+from midwatch.terms.jobs import (
+    NOT_DELIVERABLE,
+    CheckResult,
+    CheckSource,
+    Doubt,
+    Dropped,
+    Proof,
+    RepairTries,
+    Survey,
+)
+from midwatch.terms.money import some
+from midwatch.terms.trust import Reason
 
 Results = tuple[CheckResult, ...]
 
@@ -150,3 +163,35 @@ def to_repair(proof: Proof, *, each: int) -> tuple[str, ...]:
     """Name the failures that have rounds left; the prompt of the next round is about them."""
     had = {one.failure: one.rounds for one in proof.tried}
     return tuple(failure for failure in failures_of(proof) if had.get(failure, 0) < each)
+
+
+def shown_unneeded(agent: str, survey: Survey | None, dropped: Sequence[Dropped] = ()) -> Reason | None:
+    """Confirm that an ordered change was not needed (RULES 10): rules read every file, and nothing is left to fix.
+
+    A model that says so shows nothing: its word is what would have to be checked.
+    """
+    if agent != HOUSEKEEPER or survey is None or dropped:
+        return None
+    if not survey.files or survey.fixable:
+        return None
+    return reason("done.unneeded", files=some(survey.files, "file"))
+
+
+def already_true(results: Results) -> Reason | None:
+    """Confirm it by what ran on the base: the orders' own condition holds there, and so does every check."""
+    conditions = [one.command for one in results if one.source is CheckSource.DONE_WHEN]
+    if not conditions or not all(one.green for one in results):
+        return None
+    return reason("done.already", commands=_quoted(conditions))
+
+
+def not_yet(results: Results) -> str:
+    """Say what keeps work without commits from being done: the conditions that do not hold, or else the checks."""
+    unmet = not_done(results)
+    red = [one.command for one in (unmet or [one for one in results if not one.green])]
+    what = "What shows that it is done does not pass" if unmet else "The checks do not pass"
+    return f"{what} without a change: {_quoted(red)}." if red else ""
+
+
+def _quoted(commands: Sequence[str]) -> str:
+    return ", ".join(f"`{one}`" for one in commands)

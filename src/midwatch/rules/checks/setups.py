@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from midwatch.rules.checks.discovery import NONE, Looked
+from midwatch.terms.money import joined
 
 KEY: Final = "sandbox.setup_domains"
 """The setting that allows a setup to reach a host, or to read a client's registries."""
@@ -103,11 +104,6 @@ def _named_tool(looked: Looked, tools: Collection[str]) -> tuple[str, str]:
     except (ValueError, TypeError, KeyError, RecursionError):
         return "", ""
     return (named, "package.json") if named in tools else ("", "")
-
-
-def joined(words: Iterable[str]) -> str:
-    """Write each word once, with "and" between them."""
-    return " and ".join(dict.fromkeys(words))
 
 
 def _python_manifest(looked: Looked, here: frozenset[str]) -> SetupProposal | None:

@@ -14,7 +14,7 @@ from midwatch.terms.contract import (
     ToolScope,
 )
 from midwatch.terms.jobs import CheckSource, Plan
-from midwatch.terms.money import micros, some
+from midwatch.terms.money import first_few, micros, some
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.trust import Authority
 
@@ -179,7 +179,7 @@ def if_approved(plan: Plan, contract: RunContract) -> str:
     files = asks_for(plan, contract)
     if not files:
         return "An approval does not change that: it will be refused."
-    return f"Your approval allows exactly {_named(list(files))}; everything else outside is refused."
+    return f"Your approval allows exactly {first_few(list(files), MOST_NAMED)}; everything else outside is refused."
 
 
 def faults(plan: Plan, contract: RunContract) -> tuple[str, ...]:
@@ -192,9 +192,9 @@ def faults(plan: Plan, contract: RunContract) -> tuple[str, ...]:
     found = []
     if outside:
         paths = ", ".join(scope.allowed_paths)
-        found.append(f"These files are outside the orders' paths ({paths}): {_named(outside)}.")
+        found.append(f"These files are outside the orders' paths ({paths}): {first_few(outside, MOST_NAMED)}.")
     if forbidden:
-        found.append(f"These files are not to be touched: {_named(forbidden)}.")
+        found.append(f"These files are not to be touched: {first_few(forbidden, MOST_NAMED)}.")
     # What it names counts, not only what it guesses.
     many, lines = max(len(set(plan.files)), plan.estimate_files), plan.estimate_lines
     if scope.max_files_changed is not None and many > scope.max_files_changed:
@@ -202,8 +202,3 @@ def faults(plan: Plan, contract: RunContract) -> tuple[str, ...]:
     if scope.max_diff_lines is not None and lines > scope.max_diff_lines:
         found.append(f"It would change about {some(lines, 'line')}; at most {scope.max_diff_lines} are allowed.")
     return tuple(found)
-
-
-def _named(paths: list[str]) -> str:
-    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    return ", ".join(paths[:MOST_NAMED]) + more

@@ -1,4 +1,4 @@
-"""How good a run was, before and after the person has looked."""
+"""How good a run was, before and after the person has looked, and whether its advice is well supported."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ PENALTY: Final = {FlagKind.WRONG_FACT: 0.1, FlagKind.UNSAFE: 0.3}
 MOST_PENALTY: Final = 0.5
 LOW_VALUE_ABOVE: Final = 0.4
 LOW_VALUE_LEAST_ACTS: Final = 5
+SINGLE_SOURCE_MOST: Final = 0.6
+"""The most confidence of advice that rests on one source (seed 002, section 9.3)."""
 OLD_AFTER_DAYS: Final = 2 * 365
 UNDELIVERED: Final = frozenset({"failed", "stopped", "nothing_delivered"})
 """Runs whose evidence and readiness are 0: they left nothing to decide on."""
@@ -131,6 +133,43 @@ def must_abort(
     if work < least or share <= above:
         return None
     return reason("abort.low_value", share=share, acts=work, most=above)
+
+
+def drift(recommendations: Iterable[Recommendation], claims: Iterable[Claim]) -> tuple[Reason, ...]:
+    """Advice without tradeoffs, without a why, or without evidence or the label hypothesis is flagged."""
+    flags: list[Reason] = []
+    for place, rec in enumerate(recommendations, 1):
+        if not rec.tradeoffs:
+            flags.append(reason("drift.no_tradeoffs", recommendation=place))
+        if not rec.why:
+            flags.append(reason("drift.no_why", recommendation=place))
+        if not rec.evidence and not rec.hypothesis:
+            flags.append(reason("drift.no_support", recommendation=place))
+    flags.extend(
+        reason("drift.no_evidence", claim=claim.text) for claim in claims if not claim.evidence and not claim.hypothesis
+    )
+    return tuple(flags)
+
+
+def guarded(
+    recommendations: Sequence[Recommendation], claims: Iterable[Claim], items: Sequence[Evidence]
+) -> tuple[tuple[Recommendation, ...], tuple[Reason, ...]]:
+    """Hold every recommendation against the soft guardrails: lower its confidence, and flag what it lacks."""
+    held = tuple(held_back(one, items) for one in recommendations)
+    lowered = [
+        reason("drift.single_source", recommendation=place, most=SINGLE_SOURCE_MOST)
+        for place, (given, kept) in enumerate(zip(recommendations, held, strict=True), 1)
+        if kept is not given
+    ]
+    return held, (*lowered, *drift(held, claims))
+
+
+def held_back(rec: Recommendation, items: Iterable[Evidence]) -> Recommendation:
+    """Advice that rests on one source is not given with much confidence."""
+    behind = origins(rec.evidence, {item.id: item.origin for item in items})
+    if len(behind) != 1 or rec.confidence <= SINGLE_SOURCE_MOST:
+        return rec
+    return rec.model_copy(update={"confidence": SINGLE_SOURCE_MOST})
 
 
 def weighted(parts: Iterable[tuple[float, float | None]]) -> float | None:

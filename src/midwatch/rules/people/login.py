@@ -1,4 +1,7 @@
-"""Who may try to log in again, what a password must be, and when a login expires."""
+"""Who may try to log in again, what a password must be, and when a login expires.
+
+Its own module: a rule does not join the effect that asks it.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -8,11 +8,11 @@ from typing import Final
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
 from midwatch.rules.checks.discovery import proves_nothing
 from midwatch.rules.checks.missing_tools import how_to_get, missing_tool, settings_for
-from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, joined, wanted_hosts
+from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, wanted_hosts
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, CheckSource, RepositoryFacts
-from midwatch.terms.money import some
+from midwatch.terms.money import joined, size, some
 from midwatch.terms.orders import Limits
 from midwatch.terms.preflight import AgentSeen, LineResult, LineState, ProjectTried, SleepSeen, What
 from midwatch.terms.trust import Isolation, Level
@@ -28,8 +28,6 @@ SHOWN: Final = 3
 """How many checks one line names."""
 LOW: Final = 0.2
 """At this share or less, little is left of a limit."""
-MIB: Final = 1024**2
-GIB: Final = 1024**3
 
 
 def ok(text: str) -> LineResult:
@@ -186,8 +184,7 @@ def _listed(results: Sequence[CheckResult]) -> str:
     """Name the first checks, each with what is known of it."""
     names = [f"`{one.command}`{_known(one)}" for one in results[:SHOWN]]
     more = [f"{len(results) - SHOWN} more"] if len(results) > SHOWN else []
-    *before, last = [*names, *more]
-    return f"{', '.join(before)} and {last}" if before else last
+    return joined([*names, *more])
 
 
 def _known(one: CheckResult) -> str:
@@ -275,15 +272,11 @@ def room_text(free: tuple[int, int], least: tuple[int, int]) -> LineResult:
     """Say whether there is room for jobs: memory and disk, in bytes."""
     (memory, disk), (least_memory, least_disk) = free, least
     if disk < least_disk:
-        return bad(f"{_size(disk)} of disk free; no job starts below {_size(least_disk)}.", "Free some disk.")
+        return bad(f"{size(disk)} of disk free; no job starts below {size(least_disk)}.", "Free some disk.")
     if memory < least_memory:
-        text = f"{_size(memory)} of memory free; no job starts below {_size(least_memory)}."
+        text = f"{size(memory)} of memory free; no job starts below {size(least_memory)}."
         return bad(text, "Close what is not needed tonight.")
-    return ok(f"{_size(disk)} of disk and {_size(memory)} of memory free.")
-
-
-def _size(count: int) -> str:
-    return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count // MIB} MiB"
+    return ok(f"{size(disk)} of disk and {size(memory)} of memory free.")
 
 
 def sleep_text(seen: SleepSeen) -> LineResult:

@@ -11,11 +11,10 @@ from midwatch.rules.budget.egress import HostRule
 from midwatch.rules.tools import command_lists as lists
 from midwatch.rules.tools.paths import in_scratch, judge_read, judge_write, place
 from midwatch.rules.tools.shell_parser import LONGEST, Redirection, Simple, Unclear, split_commands
-from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome
+from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome, allow, ask, deny
 from midwatch.rules.tools.urls import judge_url
 from midwatch.rules.tools.visible import named
 from midwatch.terms.agents import Errand
-from midwatch.terms.english import reason
 
 _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
 # Where a command may begin, also inside quotes and substitutions.
@@ -39,15 +38,15 @@ def judge_run(wish: ParsedCall, facts: ToolFacts, rules: tuple[HostRule, ...]) -
     """Judge a command line; every finding below yes, or one yes."""
     cwd = place(wish.cwd or facts.root, facts)
     if cwd.relative is None:
-        elsewhere = _ask if in_scratch(cwd, facts) else _deny
+        elsewhere = ask if in_scratch(cwd, facts) else deny
         return (elsewhere("call.run_elsewhere", path=named(wish.cwd), root=facts.root),)
     if wish.argv is not None:
         if sum(map(len, wish.argv)) > LONGEST:
-            return (_deny("call.run_too_long", most=LONGEST),)
+            return (deny("call.run_too_long", most=LONGEST),)
         return _judge_all((Simple(wish.argv),), _Case(facts, cwd.absolute, rules))
     text = wish.command or ""
     if len(text) > LONGEST:
-        return (_deny("call.run_too_long", most=LONGEST),)
+        return (deny("call.run_too_long", most=LONGEST),)
     try:
         commands = split_commands(text)
     except Unclear as unclear:
@@ -78,7 +77,7 @@ def off_list(wish: ParsedCall, facts: ToolFacts, tools: tuple[str, ...]) -> Iter
     try:
         commands = (Simple(wish.argv),) if wish.argv is not None else split_commands((wish.command or "")[:LONGEST])
     except Unclear as unclear:
-        yield _ask("call.run_unclear", why=str(unclear))
+        yield ask("call.run_unclear", why=str(unclear))
         return
     case = _Case(replace(facts, allowed_tools=tools), place(wish.cwd or facts.root, facts).absolute or facts.root, ())
     for command in commands:
@@ -103,15 +102,15 @@ def _judge_unclear(text: str, why: str) -> PartDecision:
     for start in _STARTS.finditer(text):
         words = _ROUGH_WORD.findall(text[start.end() : start.end() + 200])
         if what := _never_in(_unwrapped(tuple(words))):
-            return _deny("call.run_never", what=named(what))
-    return _ask("call.run_unclear", why=why)
+            return deny("call.run_never", what=named(what))
+    return ask("call.run_unclear", why=why)
 
 
 def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[PartDecision, ...]:
     if not commands:
-        return (_allow("call.run_nothing"),)
+        return (allow("call.run_nothing"),)
     if len(commands) > _MOST_COMMANDS:
-        return (_ask("call.run_unclear", why="it is too long to be judged"),)
+        return (ask("call.run_unclear", why="it is too long to be judged"),)
     found: list[PartDecision] = []
     for command in commands:
         found += _judge_one(command, commands, case)
@@ -119,7 +118,7 @@ def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[PartDecision, .
             case = replace(case, cwd=moved)
     if case.facts.errand is Errand.PLAN:
         found += _judge_planning(commands)
-    return tuple(found) or (_allow("call.run_allowed"),)
+    return tuple(found) or (allow("call.run_allowed"),)
 
 
 def _judge_planning(commands: Sequence[Simple]) -> Iterator[PartDecision]:
@@ -127,13 +126,13 @@ def _judge_planning(commands: Sequence[Simple]) -> Iterator[PartDecision]:
     first = commands[0]
     plain = len(commands) == 1 and not first.redirections and not first.assignments and first.after in {"", "\n"}
     if not (plain and first.words and lists.only_looks(first.words)):
-        yield _deny("call.plan_only_reads")
+        yield deny("call.plan_only_reads")
 
 
 def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator[PartDecision]:
     argv = _unwrapped(command.words)
     if what := _never_in(argv):
-        yield _deny("call.run_never", what=named(what))
+        yield deny("call.run_never", what=named(what))
         return
     yield from (_judge_assignment(text) for text in command.assignments if not lists.HARMLESS_VARIABLES.fullmatch(text))
     for redirection in command.redirections:
@@ -141,7 +140,7 @@ def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator
     if not argv or _moves_to(command, line, case):
         return
     if _means_other_words(command):
-        yield _ask("call.run_unclear", why="a wildcard could become a program, a verb or an option")
+        yield ask("call.run_unclear", why="a wildcard could become a program, a verb or an option")
     yield from _judge_words(argv, case)
     yield from _judge_match(argv, case)
 
@@ -187,7 +186,7 @@ def _never_in(argv: Sequence[str]) -> str:
 
 
 def _judge_assignment(text: str) -> PartDecision:
-    return _ask("call.run_variable", name=named(text.partition("=")[0]))
+    return ask("call.run_variable", name=named(text.partition("=")[0]))
 
 
 def _judge_redirection(redirection: Redirection, case: _Case) -> Iterator[PartDecision]:
@@ -218,7 +217,7 @@ def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     """Paths among the words: written ones are judged as writes, those outside the tree as reads."""
     written = tuple(_written(argv))
     if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
-        yield _ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
+        yield ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
     for path in written:
         if found := judge_write(path, case.facts, case.cwd):
             yield _softened(found)
@@ -258,26 +257,14 @@ def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
         return
     shown = named(" ".join(argv), 80)
     if program in lists.NEVER_MATCHED or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])):
-        yield _ask("call.run_changes_meaning", program=named(program))
+        yield ask("call.run_changes_meaning", program=named(program))
     elif not listed((program, *argv[1:]), _naming(lists.runs_given_code(argv), case.facts.allowed_tools)):
-        yield _ask("call.run_unlisted", command=shown)
+        yield ask("call.run_unlisted", command=shown)
 
 
 def _naming(word: str, tools: Sequence[str]) -> Iterator[str]:
     """Keep the patterns that contain a word literally: `bun *` does not mean `bun exec`, `bun exec *` does."""
     return (tool for tool in tools if not word or word in _PATTERN_BREAKS.split(tool))
-
-
-def _allow(code: str, **facts: object) -> PartDecision:
-    return PartDecision(ToolOutcome.ALLOW, reason(code, **facts))
-
-
-def _ask(code: str, **facts: object) -> PartDecision:
-    return PartDecision(ToolOutcome.ASK, reason(code, **facts))
-
-
-def _deny(code: str, **facts: object) -> PartDecision:
-    return PartDecision(ToolOutcome.DENY, reason(code, **facts))
 
 
 _PATTERN: Final = re.compile(r"Bash\((.*)\)", re.DOTALL)

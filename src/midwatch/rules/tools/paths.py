@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from midwatch.rules.paths import inside, touches
-from midwatch.rules.tools.tool_case import PartDecision, ToolFacts, ToolOutcome
+from midwatch.rules.tools.tool_case import PartDecision, ToolFacts, ask, deny
 from midwatch.rules.tools.visible import hidden, named
-from midwatch.terms.english import reason
 
 SYSTEM_READABLE: Final = ("/usr", "/lib", "/lib64", "/opt", "/bin", "/etc/alternatives")
 MACHINERY: Final = ("/proc", "/sys", "/dev")
@@ -70,25 +69,25 @@ def judge_write(path: str, facts: ToolFacts, cwd: str = "") -> PartDecision | No
     """Nothing is written outside the paths of the job, into what is forbidden, or into git's own folder."""
     found = place(path, facts, cwd)
     if not found.absolute:
-        return _deny("call.path_unclear", path=named(path) or "An empty path")
+        return deny("call.path_unclear", path=named(path) or "An empty path")
     if found.absolute in HARMLESS_DEVICES or in_scratch(found, facts):
         return None
     if under(found.absolute, MACHINERY):
-        return _deny("call.path_machinery", path=named(found.absolute))
+        return deny("call.path_machinery", path=named(found.absolute))
     if found.relative is None:
-        return _deny("call.path_elsewhere", path=named(path), root=facts.root)
+        return deny("call.path_elsewhere", path=named(path), root=facts.root)
     return _judge_inside(found.relative, facts)
 
 
 def _judge_inside(relative: str, facts: ToolFacts) -> PartDecision | None:
     shown = named(relative) or facts.root
     if is_git_inside(relative):
-        return _deny("call.path_git", path=shown)
+        return deny("call.path_git", path=shown)
     if is_forbidden(relative, facts):
-        return _deny("call.path_forbidden", path=shown)
+        return deny("call.path_forbidden", path=shown)
     if not _in_scope(relative, facts):
         scope = ", ".join(facts.work_paths or facts.allowed_paths) or "none"
-        return _deny("call.path_outside", path=shown, scope=named(scope))
+        return deny("call.path_outside", path=shown, scope=named(scope))
     return None
 
 
@@ -102,17 +101,17 @@ def judge_read(path: str, facts: ToolFacts, cwd: str = "") -> PartDecision | Non
     """The tree, the agent's own home and installed programs may be read; credentials and system internals not."""
     found = place(path, facts, cwd)
     if not found.absolute:
-        return _deny("call.path_unclear", path=named(path) or "An empty path")
+        return deny("call.path_unclear", path=named(path) or "An empty path")
     if found.relative is None and holds_secrets(found.absolute):
-        return _deny("call.path_secret", path=named(path))
+        return deny("call.path_secret", path=named(path))
     if found.absolute in HARMLESS_DEVICES:
         return None
     if under(found.absolute, MACHINERY):
-        return _deny("call.path_machinery", path=named(path))
+        return deny("call.path_machinery", path=named(path))
     readable = (resolved(facts.root), resolved(facts.home), *SYSTEM_READABLE, *map(resolved, facts.scratch))
     if under(found.absolute, tuple(folder for folder in readable if folder != "/")):
         return None
-    return PartDecision(ToolOutcome.ASK, reason("call.read_elsewhere", path=named(path), root=facts.root))
+    return ask("call.read_elsewhere", path=named(path), root=facts.root)
 
 
 def holds_secrets(absolute: str) -> bool:
@@ -151,7 +150,3 @@ def _folds_into_more(path: str) -> bool:
         return False
     folded = unicodedata.normalize("NFKC", path)
     return folded.count("/") != path.count("/") or folded.count(".") != path.count(".") or "\\" in folded
-
-
-def _deny(code: str, **facts: object) -> PartDecision:
-    return PartDecision(ToolOutcome.DENY, reason(code, **facts))

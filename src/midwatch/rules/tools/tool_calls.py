@@ -16,6 +16,9 @@ from midwatch.rules.tools.tool_case import (
     ToolKind,
     ToolOutcome,
     ToolVerdict,
+    allow,
+    ask,
+    deny,
 )
 from midwatch.rules.tools.urls import host_rules, judge_url
 from midwatch.rules.tools.visible import named, visible
@@ -74,11 +77,11 @@ def _taints(wish: ParsedCall, facts: ToolFacts) -> bool:
 
 def _found(wish: ParsedCall, facts: ToolFacts) -> tuple[PartDecision, ...]:
     if facts.errand is Errand.PLAN and wish.kind not in _PLANNING:
-        return (_deny("call.plan_only_reads"),)
+        return (deny("call.plan_only_reads"),)
     if wish.malformed:
-        return (_deny("call.malformed", tool=named(wish.tool)),)
+        return (deny("call.malformed", tool=named(wish.tool)),)
     if wish.kind is ToolKind.RUN and facts.errand is not Errand.PLAN and is_own(wish, facts):
-        return (PartDecision(ToolOutcome.ALLOW, reason("call.run_own")),)
+        return (allow("call.run_own"),)
     found = tuple(_LAWS[wish.kind](wish, facts))
     return (*found, *(one for tools in facts.narrowing for one in _off_list(wish, facts, tools)))
 
@@ -90,7 +93,7 @@ def _off_list(wish: ParsedCall, facts: ToolFacts, tools: tuple[str, ...]) -> Ite
     elif wish.kind in _LISTED_KINDS:
         relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:MOST_PATHS])
         if not _listed(wish, tools, relative):
-            yield _ask("call.unlisted", tool=named(wish.tool))
+            yield ask("call.unlisted", tool=named(wish.tool))
 
 
 def _why_not_asked(facts: ToolFacts) -> Reason | None:
@@ -110,7 +113,7 @@ def _reading(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
         yield from _by_path(wish, facts, judge_walled_read, "call.read_allowed")
         return
     if facts.errand is not Errand.PLAN and not _listed(wish, facts.allowed_tools, ()):
-        yield _ask("call.unlisted", tool=named(wish.tool))
+        yield ask("call.unlisted", tool=named(wish.tool))
     yield from _by_path(wish, facts, judge_read, "call.read_allowed")
 
 
@@ -122,17 +125,17 @@ def _writing(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     yield from _by_path(wish, facts, judge_write, "call.write_allowed")
     relative = tuple(place(path, facts, wish.cwd).relative or "" for path in wish.paths[:MOST_PATHS])
     if not _listed(wish, facts.allowed_tools, relative):
-        yield _ask("call.unlisted", tool=named(wish.tool))
+        yield ask("call.unlisted", tool=named(wish.tool))
 
 
 def _by_path(
     wish: ParsedCall, facts: ToolFacts, judge: Callable[[str, ToolFacts, str], PartDecision | None], allowed: str
 ) -> Iterator[PartDecision]:
     if len(wish.paths) > MOST_PATHS:
-        yield _deny("call.too_many_paths", most=MOST_PATHS)
+        yield deny("call.too_many_paths", most=MOST_PATHS)
         return
     yield from (found for path in wish.paths if (found := judge(path, facts, wish.cwd)))
-    yield PartDecision(ToolOutcome.ALLOW, reason(allowed))
+    yield allow(allowed)
 
 
 def _listed(wish: ParsedCall, tools: tuple[str, ...], paths: tuple[str, ...]) -> bool:
@@ -155,53 +158,49 @@ def _running(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
         yield from judge_run(wish, facts, rules)
         return
     yield from judge_walled_run(wish, facts, rules)
-    yield PartDecision(ToolOutcome.ALLOW, reason("call.run_allowed"))
+    yield allow("call.run_allowed")
 
 
 def _fetching(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """The web is read only where the orders say, and what was read taints the run."""
     if facts.level is Level.OBSERVE:
-        yield _deny("call.fetch_observe")
+        yield deny("call.fetch_observe")
     elif wish.tool == "WebSearch":
         known = any(_listed(wish, tools, ()) for tools in (facts.allowed_tools, *facts.narrowing))
-        yield PartDecision(ToolOutcome.ALLOW, reason("call.fetch_allowed")) if known else _no_search(wish, facts)
+        yield allow("call.fetch_allowed") if known else _no_search(wish, facts)
     else:
         judge = judge_walled_url if facts.walled else judge_url
         refused = judge(wish.url, host_rules(facts.allowed_domains))
-        yield refused or PartDecision(ToolOutcome.ALLOW, reason("call.fetch_allowed"))
+        yield refused or allow("call.fetch_allowed")
 
 
 def _no_search(wish: ParsedCall, facts: ToolFacts) -> PartDecision:
     """A search reads hosts that no list names; inside walls no person is asked about that."""
-    return _deny("call.search_unlisted") if facts.walled else _ask("call.unlisted", tool=wish.tool)
+    return deny("call.search_unlisted") if facts.walled else ask("call.unlisted", tool=wish.tool)
 
 
 def _delegating(_wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """A helper of the agent is held to the same law, call by call; untrusted text is not passed on."""
-    yield (
-        _deny("call.tainted_delegate")
-        if facts.tainted and not facts.walled
-        else PartDecision(ToolOutcome.ALLOW, reason("call.delegate_allowed"))
-    )
+    yield (deny("call.tainted_delegate") if facts.tainted and not facts.walled else allow("call.delegate_allowed"))
 
 
 def _harmless(_wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
-    yield PartDecision(ToolOutcome.ALLOW, reason("call.harmless"))
+    yield allow("call.harmless")
 
 
 def _asking_people(_wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
-    yield _deny("call.no_questions")
+    yield deny("call.no_questions")
 
 
 def _widening(_wish: ParsedCall, _facts: ToolFacts) -> Iterator[PartDecision]:
-    yield _deny("call.widen")
+    yield deny("call.widen")
 
 
 def _unknown(wish: ParsedCall, facts: ToolFacts) -> Iterator[PartDecision]:
     """Inside walls an unknown tool reaches no further than the others."""
     known = facts.walled or _listed(wish, facts.allowed_tools, ())
-    allowed = PartDecision(ToolOutcome.ALLOW, reason("call.walled"))
-    yield allowed if known else _ask("call.unknown", tool=named(wish.tool) or "without a name")
+    allowed = allow("call.walled")
+    yield allowed if known else ask("call.unknown", tool=named(wish.tool) or "without a name")
 
 
 _LAWS: Final[dict[ToolKind, Callable[[ParsedCall, ToolFacts], Iterator[PartDecision]]]] = {
@@ -217,14 +216,6 @@ _LAWS: Final[dict[ToolKind, Callable[[ParsedCall, ToolFacts], Iterator[PartDecis
     ToolKind.WIDEN: _widening,
     ToolKind.UNKNOWN: _unknown,
 }
-
-
-def _deny(code: str, **facts: object) -> PartDecision:
-    return PartDecision(ToolOutcome.DENY, reason(code, **facts))
-
-
-def _ask(code: str, **facts: object) -> PartDecision:
-    return PartDecision(ToolOutcome.ASK, reason(code, **facts))
 
 
 _OLD_AND_NEW: Final = (("old_string", "new_string"), ("old_source", "new_source"))

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from midwatch.terms.agents import Errand
+from midwatch.terms.english import reason
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation, Level, Reason
 
@@ -115,6 +116,18 @@ class PartDecision:
     reason: Reason
     opens: str = ""
     """The file outside the work's own paths that a yes would open."""
+
+
+def allow(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.ALLOW, reason(code, **facts))
+
+
+def ask(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.ASK, reason(code, **facts))
+
+
+def deny(code: str, **facts: object) -> PartDecision:
+    return PartDecision(ToolOutcome.DENY, reason(code, **facts))
 
 
 class ToolVerdict(Term):

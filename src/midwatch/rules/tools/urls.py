@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 
 from midwatch.errors import Misuse
 from midwatch.rules.budget.egress import WEB_PORTS, HostRule, may_reach
-from midwatch.rules.tools.tool_case import PartDecision, ToolOutcome
+from midwatch.rules.tools.tool_case import PartDecision, deny
 from midwatch.rules.tools.visible import hidden, named
-from midwatch.terms.english import reason
 
 _SCHEMES: Final = {"http": min(WEB_PORTS), "https": max(WEB_PORTS)}
 LONGEST: Final = 8192
@@ -29,9 +28,9 @@ def judge_url(url: str, rules: Iterable[HostRule]) -> PartDecision | None:
     """Say why an address may not be read; nothing when it may."""
     host, port = _host_and_port(url)
     if not host:
-        return PartDecision(ToolOutcome.DENY, reason("call.fetch_unclear", url=named(url) or "An empty address"))
+        return deny("call.fetch_unclear", url=named(url) or "An empty address")
     reach = may_reach(host, port, rules)
-    return None if reach.allowed else PartDecision(ToolOutcome.DENY, reason("call.fetch_unlisted", why=reach.why))
+    return None if reach.allowed else deny("call.fetch_unlisted", why=reach.why)
 
 
 def _host_and_port(url: str) -> tuple[str, int]:

@@ -23,7 +23,7 @@ from midwatch.rules.tools.paths import (
 from midwatch.rules.tools.program_words import NETWORK, addresses_of, read_by, started_by, written_by
 from midwatch.rules.tools.rough_shell import HOLE, RoughCommand, TooDeep, read_roughly
 from midwatch.rules.tools.shell_parser import Redirection
-from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome
+from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome, deny
 from midwatch.rules.tools.urls import judge_url
 from midwatch.rules.tools.visible import named
 from midwatch.terms.english import reason
@@ -55,18 +55,18 @@ def judge_walled_run(wish: ParsedCall, facts: ToolFacts, rules: tuple[HostRule, 
     """Give everything against a command line; nothing where it may run."""
     size = sum(map(len, wish.argv)) if wish.argv is not None else len(wish.command or "")
     if size > LONGEST:
-        yield _deny("call.run_too_long", most=LONGEST)
+        yield deny("call.run_too_long", most=LONGEST)
         return
     start = place(wish.cwd or facts.root, facts).absolute or facts.root
     walls = _Walls(facts, rules, start)
     try:
         commands = commands_of(wish)
         if len(commands) > MOST_COMMANDS:
-            yield _deny("call.run_too_long", most=LONGEST)
+            yield deny("call.run_too_long", most=LONGEST)
             return
         yield from _judge_line(commands, walls)
     except TooDeep:
-        yield _deny("call.run_too_deep")
+        yield deny("call.run_too_deep")
 
 
 def commands_of(wish: ParsedCall) -> tuple[RoughCommand, ...]:
@@ -132,11 +132,11 @@ def _never(words: Sequence[str]) -> PartDecision | None:
         return None
     if program == "git":
         if afar := _git_afar(words):
-            return _deny("call.run_afar", what=named(afar))
+            return deny("call.run_afar", what=named(afar))
         what = _git_never(words)
-        return _deny("call.run_never", what=named(what)) if what else None
+        return deny("call.run_never", what=named(what)) if what else None
     what = lists.never_done(words)
-    return _deny("call.run_never", what=named(what)) if what else None
+    return deny("call.run_never", what=named(what)) if what else None
 
 
 def _git_never(words: Sequence[str]) -> str:
@@ -181,13 +181,13 @@ def _judge_path(path: str, walls: _Walls, *, removes: bool = False) -> PartDecis
     if HOLE in path:
         path = path.partition(HOLE)[0].rpartition("/")[0]
     if not path or (not walls.cwd and not path.startswith(("/", "~"))):
-        return _deny("call.path_git", path=shown) if git else None
+        return deny("call.path_git", path=shown) if git else None
     if git and place(path, facts, walls.cwd).relative is not None:  # a repository in scratch is the agent's own
-        return _deny("call.path_git", path=shown)
+        return deny("call.path_git", path=shown)
     found = judge_walled_write(path, facts, walls.cwd)
     at_top = place(path, facts, walls.cwd).relative == ""
     if at_top:  # only what removes the tree itself takes git's folder with it
-        return _deny("call.path_git", path=named(path)) if removes else None
+        return deny("call.path_git", path=named(path)) if removes else None
     return found
 
 
@@ -202,14 +202,14 @@ def judge_walled_write(path: str, facts: ToolFacts, cwd: str = "") -> PartDecisi
     """The tree, scratch and home may be written, but not git's folder, nor what the orders close."""
     found = place(path, facts, cwd)
     if not found.absolute:
-        return _deny("call.path_unclear", path=named(path) or "An empty path")
+        return deny("call.path_unclear", path=named(path) or "An empty path")
     if found.relative is None:
         return _judge_outside(found, path, facts)
     shown = named(found.relative) or facts.root
     if is_git_inside(found.relative):
-        return _deny("call.path_git", path=shown)
+        return deny("call.path_git", path=shown)
     if is_forbidden(found.relative, facts):
-        return _deny("call.path_forbidden", path=shown)
+        return deny("call.path_forbidden", path=shown)
     return _judge_scope(found.relative, facts)
 
 
@@ -217,7 +217,7 @@ def _judge_outside(found: ResolvedPath, path: str, facts: ToolFacts) -> PartDeci
     own = tuple(resolved(folder) for folder in (*facts.scratch, facts.home))
     if found.absolute in HARMLESS_DEVICES or under(found.absolute, (*own, *_STREAMS)):
         return None
-    return _deny("call.path_beyond", path=named(path), root=facts.root, scratch=facts.scratch[0] if own[1:] else "home")
+    return deny("call.path_beyond", path=named(path), root=facts.root, scratch=facts.scratch[0] if own[1:] else "home")
 
 
 def _judge_scope(relative: str, facts: ToolFacts) -> PartDecision | None:
@@ -226,7 +226,7 @@ def _judge_scope(relative: str, facts: ToolFacts) -> PartDecision | None:
         return None
     if not inside(relative, facts.allowed_paths):
         scope = ", ".join(facts.work_paths or facts.allowed_paths) or "none"
-        return _deny("call.path_outside", path=named(relative), scope=named(scope))
+        return deny("call.path_outside", path=named(relative), scope=named(scope))
     if facts.work_paths and not inside(relative, facts.work_paths):
         scope = named(", ".join(facts.work_paths))
         opens = "" if set(relative) & _GLOB else relative
@@ -246,9 +246,9 @@ def judge_walled_read(path: str, facts: ToolFacts, cwd: str = "") -> PartDecisio
     """Secrets and the machine's own folders are not read; anything else outside is simply not there."""
     found = place(path, facts, cwd)
     if found.absolute and found.relative is None and holds_secrets(found.absolute):
-        return _deny("call.path_secret", path=named(path))
+        return deny("call.path_secret", path=named(path))
     if under(found.absolute, (*_CLOSED, *_SOCKETS)):
-        return _deny("call.path_machinery", path=named(path))
+        return deny("call.path_machinery", path=named(path))
     return None
 
 
@@ -296,7 +296,3 @@ def reads_afar(wish: ParsedCall) -> bool:
             if any(host is None or not is_loopback(host) for host in hosts):
                 return True
     return False
-
-
-def _deny(code: str, **facts: object) -> PartDecision:
-    return PartDecision(ToolOutcome.DENY, reason(code, **facts))

@@ -1,4 +1,7 @@
-"""Answers given under an idempotency key, so that a request sent twice is carried out once."""
+"""Answers given under an idempotency key, so that a request sent twice is carried out once.
+
+Its own module: only `compose` imports an implementation of a port.
+"""
 
 from datetime import timedelta
 

@@ -1,4 +1,7 @@
-"""Routes about channels: their state, and a test line. Their URLs are only in the data folder."""
+"""Routes about channels: their state, and a test line. Their URLs are only in the data folder.
+
+Its own module: `surfaces/api` has one for each resource.
+"""
 
 from fastapi import APIRouter
 

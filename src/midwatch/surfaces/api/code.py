@@ -1,4 +1,7 @@
-"""The route of `midwatch code`: one sentence, its own session, a job for each repository."""
+"""The route of `midwatch code`: one sentence, its own session, a job for each repository.
+
+Its own module: `surfaces/api` has one for each resource.
+"""
 
 from fastapi import APIRouter
 

@@ -1,4 +1,7 @@
-"""Routes for everything that `surfaces/queries` can read."""
+"""Routes for everything that `surfaces/queries` can read.
+
+Its own module: these routes are made from the reads, the others are written by hand, one module for each resource.
+"""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable

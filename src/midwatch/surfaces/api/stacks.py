@@ -1,4 +1,7 @@
-"""Routes about stacks: list, show, check again, merge, undo."""
+"""Routes about stacks: list, show, check again, merge, undo.
+
+Its own module: `surfaces/api` has one for each resource.
+"""
 
 from fastapi import APIRouter
 

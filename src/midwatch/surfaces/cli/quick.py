@@ -1,4 +1,7 @@
-"""Keeps short commands fast: typer loads pydantic to check any value, so texts pass unchecked and the rest waits."""
+"""Keeps short commands fast: typer loads pydantic to check any value, so texts pass unchecked and the rest waits.
+
+Its own module: all that depends on typer's internals for speed.
+"""
 
 from typing import Any
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from midwatch.terms.money import first_few
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, harmless, marked
 
@@ -62,8 +63,7 @@ def _several(tool: str, calls: list[dict[str, Any]], root: str) -> CallWords:
     each = [call_shown(str(one.get("tool")), one, root) for one in calls]
     if not each:
         return CallWords(tool=tool, does="used", text=clean(tool, 120), wish=f"use {clean(tool, 120)}")
-    more = f" and {len(each) - 4} more" if len(each) > 4 else ""
-    what = ", ".join(dict.fromkeys(one.text for one in each[:4])) + more
+    what = first_few(tuple(dict.fromkeys(one.text for one in each)), 4)
     verb = each[0].wish.partition(" ")[0]
     return each[0].model_copy(update={"text": what, "wish": f"{verb} {what}", "note": ""})
 

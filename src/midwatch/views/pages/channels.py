@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final, Literal
 
 from midwatch.terms.asks import Delivery, DeliveryState, PushState
+from midwatch.terms.money import first_few
 from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, counted
@@ -95,6 +96,5 @@ def _way(row: DeliveryRow) -> WayShown:
 
 def unsent_line(channel: str, texts: Sequence[str]) -> str:
     """Say what could not be sent over a channel, in one line for the brief and the doctor."""
-    shown = "; ".join(clean(text, 80) for text in texts[:2])
-    more = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
-    return f"{counted(len(texts), 'notice')} could not be sent by {clean(channel)}: {shown}{more}"
+    shown = first_few([clean(text, 80) for text in texts], 2, "; ")
+    return f"{counted(len(texts), 'notice')} could not be sent by {clean(channel)}: {shown}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from midwatch.terms.money import some
+from midwatch.terms.money import first_few, joined, some
 from midwatch.terms.records import PullRequestRow, StackRow
 from midwatch.terms.report import ReviewOutcome
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict
@@ -184,16 +184,11 @@ def _out(one: LeftOut, into: str) -> OutShown:
 
 
 def _requests(numbers: Sequence[int]) -> str:
-    result = [str(number) for number in numbers]
-    if len(result) == 1:
-        return f"pull request {result[0]}"
-    return f"pull requests {', '.join(result[:-1])} and {result[-1]}"
+    return f"pull request{'' if len(numbers) == 1 else 's'} {joined(map(str, numbers))}"
 
 
 def _files(files: Sequence[str]) -> str:
-    shown = [clean(name, 120) for name in files[:MOST_FILES]]
-    more = f" and {len(files) - MOST_FILES} more" if len(files) > MOST_FILES else ""
-    return f"{', '.join(shown) or 'a way git does not name'}{more}"
+    return first_few([clean(name, 120) for name in files], MOST_FILES) or "a way git does not name"
 
 
 def brief_line(row: StackRow, project: str) -> str:

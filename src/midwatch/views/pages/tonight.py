@@ -4,7 +4,7 @@ from typing import Final
 
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import Silence
-from midwatch.terms.money import dollars, micros
+from midwatch.terms.money import dollars, joined, micros
 from midwatch.terms.orders import Orders
 from midwatch.terms.trust import GateOutcome, Isolation, Level
 from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, span, tonight_only
@@ -53,7 +53,7 @@ def will_not(facts: SheetFacts) -> tuple[str, ...]:
 
 def _never(facts: SheetFacts) -> str:
     kinds = [DOING[kind] for kind, outcome in facts.outcomes.items() if outcome is GateOutcome.REFUSE and kind in DOING]
-    return f"{_either(kinds).capitalize()}. There is no tool for it." if kinds else ""
+    return f"{joined(kinds, 'or').capitalize()}. There is no tool for it." if kinds else ""
 
 
 def _held_by_level(facts: SheetFacts) -> tuple[str, ...]:
@@ -61,9 +61,9 @@ def _held_by_level(facts: SheetFacts) -> tuple[str, ...]:
     suggested = _named(facts, GateOutcome.SAY_ONLY)
     asked = _named(facts, GateOutcome.ASK_FIRST)
     return (
-        f"{_either(suggested).capitalize()}: at {level} these are only suggested." if suggested else "",
+        f"{joined(suggested, 'or').capitalize()}: at {level} these are only suggested." if suggested else "",
         f"Write anything: at {level} nothing is written." if level is Level.OBSERVE else "",
-        f"{_either(asked).capitalize()} without your yes; silence means it is not done." if asked else "",
+        f"{joined(asked, 'or').capitalize()} without your yes; silence means it is not done." if asked else "",
     )
 
 
@@ -74,7 +74,7 @@ def _named(facts: SheetFacts, outcome: GateOutcome) -> list[str]:
 def _held_by_permissions(facts: SheetFacts) -> tuple[str, ...]:
     permitted = facts.orders.permissions
     effects = tuple(spaced(one) for one in permitted.external)
-    outside = f", except by {_either(list(effects))}" if effects else " at all"
+    outside = f", except by {joined(effects, 'or')}" if effects else " at all"
     if RESEARCH not in permitted.tools or not permitted.domains:
         web = "Look anything up on the web."
     else:
@@ -115,7 +115,7 @@ def _end(orders: Orders) -> str:
         money,
         "the time named under Until" if orders.until else "",
     ]
-    return _either([one for one in ends if one])
+    return joined((one for one in ends if one), "or")
 
 
 def allowed(name: str) -> str:
@@ -178,7 +178,3 @@ def _held_by_walls(facts: SheetFacts) -> tuple[str, ...]:
 
 def _flags(project: ProjectSeen) -> str:
     return " and ".join(flag.value for flag in project.flags)
-
-
-def _either(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

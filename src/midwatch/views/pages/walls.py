@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from midwatch.terms.contract import RunContract
+from midwatch.terms.money import size
 from midwatch.terms.records import ConnectionRow, JobRow
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
-from midwatch.views.text.plain import clean
-from midwatch.views.text.sizes import MARKS, size
+from midwatch.views.text.plain import ISOLATION_MARKS, clean
 
 FIRST: Final = 10
 """How many refused connections are shown at once; the rest on demand."""
@@ -32,26 +32,26 @@ class Walls(Term):
 WALLS: Final[dict[Isolation, Walls]] = {
     Isolation.BUBBLEWRAP: Walls(
         kind="bubblewrap",
-        mark=MARKS["bubblewrap"],
+        mark=ISOLATION_MARKS["bubblewrap"],
         state="good",
         does="sees its own checkout and what it is lent, nothing else of this machine, and has no network but the "
         "hosts it may reach",
     ),
     Isolation.LANDLOCK: Walls(
         kind="Landlock",
-        mark=MARKS["landlock"],
+        mark=ISOLATION_MARKS["landlock"],
         state="half",
         does="writes only in its own folders and has no network, but sees this machine's processes and programs",
     ),
     Isolation.SEATBELT: Walls(
         kind="Seatbelt",
-        mark=MARKS["seatbelt"],
+        mark=ISOLATION_MARKS["seatbelt"],
         state="half",
         does="writes only in its own folders, but sees this machine's processes",
     ),
     Isolation.NONE: Walls(
         kind="none",
-        mark=MARKS["none"],
+        mark=ISOLATION_MARKS["none"],
         state="bad",
         does="has no sandbox: it can do everything you can do on this machine",
     ),

@@ -1,14 +1,17 @@
-"""Text from anywhere made safe to print on one line, and small numbers said in words."""
+"""Text from anywhere made safe to print on one line, and short words for commands that must start fast."""
 
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
+from midwatch.terms.money import first_few
+
 MOST = 200
 """Longer text is cut in the log; the entry itself has the rest."""
 MOST_MARKS = 4
 """Marks stacked higher than this on one letter cover the lines above."""
+ISOLATION_MARKS = {"bubblewrap": "walled", "landlock": "half-walled", "seatbelt": "half-walled", "none": "no walls"}
 
 # Terminal sequences: CSI, then OSC and its relatives with their text, then any two-character escape. What never ends
 # loses only its beginning: otherwise one stray escape would hide all the words after it.
@@ -81,8 +84,7 @@ def spaced(code: str) -> str:
 
 def listed(names: tuple[str, ...], most: int = 3) -> str:
     """Name the first few and count the rest."""
-    shown = ", ".join(clean(name, 80) for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    return first_few([clean(name, 80) for name in names], most)
 
 
 def marked(text: str) -> str:

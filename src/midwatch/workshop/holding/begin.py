@@ -1,9 +1,9 @@
 """Starts holders: `python -I -S begin.py` reads a spec from stdin and answers when the holder is detached.
 
-Run by path, with only the standard library, so that it starts fast and survives upgrades of Midwatch. The
-answer is one word on stdout: `held`, `taken` (this epoch has had its holder) or `stale` (a newer epoch has begun).
-With the number of a socket as its argument it stays, and does the same in a child for each pair of descriptors, stdin
-and stdout, that comes through the socket, until the server closes it.
+Its own module: run by its path, with only the standard library, so that it starts fast and survives upgrades of
+Midwatch. The answer is one word on stdout: `held`, `taken` (this epoch has had its holder) or `stale` (a newer epoch
+has begun). With the number of a socket as its argument it stays, and does the same in a child for each pair of
+descriptors, stdin and stdout, that comes through the socket, until the server closes it.
 """
 
 import sys

@@ -1,9 +1,15 @@
-"""How this machine isolates jobs: what a test found, what the person wants, and what every job may use."""
+"""How this machine isolates jobs: what a test found, what the person wants, and what every job may use.
+
+Toolchains are lent by name: each is asked where it is, because shims and links hide it.
+"""
 
 import functools
 import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import midwatch
 from midwatch.errors import Broken, Misuse
@@ -11,11 +17,21 @@ from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.enclosure import Enclosure
-from midwatch.workshop.sandbox.toolchains import NAMES, lent_by_name
 from midwatch.workshop.sandbox.walls.probe import IsolationFound, probe
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits
 
 STRENGTH = (Isolation.NONE, Isolation.LANDLOCK, Isolation.SEATBELT, Isolation.BUBBLEWRAP)
+_PATIENCE: Final = 20.0
+_ASKED: Final = {  # what prints where a toolchain is
+    "node": ("node", "-p", "process.execPath"),
+    "python": ("python3", "-c", "import sys; print(sys.base_prefix)"),
+    "go": ("go", "env", "GOROOT"),
+    "cargo": ("rustc", "--print", "sysroot"),
+}
+_FILES: Final = {"uv": ("uv", "uvx")}
+_NAMES: Final = (*_ASKED, *_FILES)
+_SYSTEM: Final = Path("/usr")
+"""Every job has it already."""
 
 
 @functools.cache
@@ -47,7 +63,7 @@ def enclosure(
     scrub: NewScrub = Untouched,
 ) -> Enclosure:
     """Equip the walls: our own Python, because the housekeeper runs in it, and the folders the person named."""
-    folders = tuple(Path(name).expanduser() for name in toolchains if name not in NAMES)
+    folders = tuple(Path(name).expanduser() for name in toolchains if name not in _NAMES)
     for folder in folders:
         if not folder.is_dir():
             raise Misuse(
@@ -55,7 +71,7 @@ def enclosure(
             )
         if home.resolve().is_relative_to(folder.resolve()):
             raise Misuse(f"The toolchain {folder} holds Midwatch's own data.", hint="Name a folder inside it.")
-    named = (*(place for name in toolchains if name in NAMES for place in lent_by_name(name)), *folders)
+    named = (*(place for name in toolchains if name in _NAMES for place in _lent_by_name(name)), *folders)
     return Enclosure(
         isolation=isolation,
         toolchains=(*_own_ground(), *named),
@@ -81,3 +97,42 @@ def _path(toolchains: tuple[Path, ...]) -> str:
     folders = [folder for place in toolchains for folder in (place / "bin", place) if folder.is_dir()]
     folders += [place.parent for place in toolchains if place.is_file()]
     return os.pathsep.join([*map(str, folders), *os.get_exec_path()])
+
+
+def _lent_by_name(name: str) -> tuple[Path, ...]:
+    """Return what to lend: the toolchain's own folder or files; nothing where it belongs to the system or is absent."""
+    return _lent_from(name, os.pathsep.join(os.get_exec_path()))
+
+
+@functools.cache
+def _lent_from(name: str, path: str) -> tuple[Path, ...]:
+    if name in _FILES:
+        files = (shutil.which(one, path=path) for one in _FILES[name])
+        return tuple(Path(file).resolve() for file in files if file and not _of_system(Path(file).resolve()))
+    said = _ask(_ASKED[name], path)
+    place = said.parent.parent if said and said.is_file() else said
+    return () if place is None or _of_system(place) or _shared(place) else (place,)
+
+
+def _of_system(place: Path) -> bool:
+    return place.is_relative_to(_SYSTEM)
+
+
+def _shared(place: Path) -> bool:
+    """A folder such as ~/.local holds far more than one toolchain."""
+    home = Path.home()
+    return home.is_relative_to(place) or place in {home / ".local", home / ".config", Path("/opt")}
+
+
+def _ask(words: tuple[str, ...], path: str) -> Path | None:
+    program = shutil.which(words[0], path=path)
+    if program is None or not Path(program).is_absolute():
+        return None
+    try:
+        said = subprocess.run(
+            [program, *words[1:]], capture_output=True, text=True, check=False, timeout=_PATIENCE, cwd="/"
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    place = Path(said.stdout.strip().splitlines()[-1]) if said.stdout.strip() else None
+    return place if place is not None and place.is_absolute() and place.exists() else None

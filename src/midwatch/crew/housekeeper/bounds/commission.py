@@ -4,12 +4,12 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.crew.housekeeper.answers import count, listed
 from midwatch.crew.housekeeper.bounds.earlier import EarlierChange, EarlierWork
 from midwatch.crew.housekeeper.bounds.mandate import Mandate
 from midwatch.crew.housekeeper.bounds.scope import PathScope
 from midwatch.crew.housekeeper.findings import FixableFinding
 from midwatch.crew.housekeeper.tree import Tree
+from midwatch.terms.money import joined, some
 
 Piece = tuple[str, str]
 """A kind of work in one file."""
@@ -57,9 +57,9 @@ class Restraint:
         said = []
         if self._unnamed:
             ordered = kinds.in_order(set(self._unnamed))
-            places = [count(self._unnamed[key], *kinds.kind(key).place) for key in ordered]
+            places = [some(self._unnamed[key], *kinds.kind(key).place) for key in ordered]
             stay = "it stays" if self._unnamed.total() == 1 else "they stay"
-            said.append(f"the order does not name {listed(places)}, so {stay}")
+            said.append(f"the order does not name {joined(places)}, so {stay}")
         by_work: dict[EarlierWork, set[str]] = defaultdict(set)
         for (_, path), work in self._barred.items():
             if work is not None:

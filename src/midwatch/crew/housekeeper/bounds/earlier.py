@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.crew.housekeeper.answers import count
 from midwatch.crew.housekeeper.git import Checkout
+from midwatch.terms.money import some
 
 OPEN, REJECTED = "open", "rejected"
 Line = tuple[str, str]
@@ -26,10 +26,10 @@ class EarlierWork:
     def said(self, files: int) -> str:
         """Say why so many files are left alone."""
         if self.state == OPEN:
-            wait = f"{count(files, 'file')} {'waits' if files == 1 else 'wait'} for pull request {self.number}"
+            wait = f"{some(files, 'file')} {'waits' if files == 1 else 'wait'} for pull request {self.number}"
             return f"{wait}, which is open and changes the same places"
         why = f"they were rejected with pull request {self.number} and the code there is still the same"
-        return f"changes in {count(files, 'file')} are left out, because {why}"
+        return f"changes in {some(files, 'file')} are left out, because {why}"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.crew.housekeeper.answers import listed
+from midwatch.terms.money import joined
 
 LINT = "lint"
 """Whatever ruff reports, formatting left out."""
@@ -104,7 +104,7 @@ class Mandate:
         if self.names_nothing:
             full = [_SAID[key] for key in offered if not _is_named(self.excepts, key, key, "ruff")]
             but = f", except {_phrase(self.excepts)}" if self.excepts else ""
-            return f"The order names no kind of fix{but}, so all of them are made: {listed(full)}"
+            return f"The order names no kind of fix{but}, so all of them are made: {joined(full)}"
         return f"The order names {_phrase(self.names)}: only {'this is' if len(self.names) == 1 else 'these are'} fixed"
 
 
@@ -138,4 +138,4 @@ def _is_named(names: frozenset[str], kind: str, rule: str, tool: str) -> bool:
 def _phrase(names: frozenset[str]) -> str:
     known = [said for key, said in _SAID.items() if key in names]
     others = (kinds.kind(name).place[1] if name in kinds.FAMILIES else name for name in sorted(names - set(_SAID)))
-    return listed([*known, *others])
+    return joined([*known, *others])

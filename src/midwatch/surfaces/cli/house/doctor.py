@@ -14,7 +14,7 @@ from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, wanted
 
-MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
+ISOLATION_MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
 Finding = dict[str, str]
 
 
@@ -39,7 +39,7 @@ def doctor(
         show_json({"findings": found, "ok": not any(one["state"] == "bad" for one in found)})
     else:
         for one in found:
-            typer.echo(f"{MARKS[one['state']]} {one['text']}")
+            typer.echo(f"{ISOLATION_MARKS[one['state']]} {one['text']}")
             if one.get("hint"):
                 typer.echo(f"       {one['hint']}")
     broken = [one for one in found if one["state"] == "bad"]
@@ -124,8 +124,8 @@ def _walls() -> list[Finding]:
     """Check which sandbox this machine can build, and list the toolchains and the kept checkouts."""
     from midwatch.compose import local_checks  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+    from midwatch.terms.money import size  # noqa: PLC0415
     from midwatch.views.pages.walls import WALLS  # noqa: PLC0415
-    from midwatch.views.text.sizes import size  # noqa: PLC0415
 
     home = client.home()
     try:

@@ -10,7 +10,7 @@ from midwatch.errors import Misuse
 from midwatch.surfaces.cli.jobs.logs import OVER
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import answered, line, wanted
-from midwatch.views.text.sizes import MARKS
+from midwatch.views.text.plain import ISOLATION_MARKS
 
 LOOK_SECONDS = 0.1
 
@@ -29,8 +29,8 @@ def sit_down(job: str) -> None:
         return
     program = "a plain shell" if row["agent"] == "housekeeper" else row["agent"]
     line(
-        f"You type into {program}, {MARKS[row['isolation']]} ({row['isolation']}). Midwatch does not decide its "
-        "tool calls here; the sandbox, egress and limits apply, and quarantine and checks judge the result.",
+        f"You type into {program}, {ISOLATION_MARKS[row['isolation']]} ({row['isolation']}). Midwatch does not decide "
+        "its tool calls here; the sandbox, egress and limits apply, and quarantine and checks judge the result.",
         indent="",
     )
     typer.echo("End the program when you are done; leave it running with Ctrl-].")

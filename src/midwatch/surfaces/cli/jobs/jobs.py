@@ -21,7 +21,7 @@ from midwatch.surfaces.cli.shell.screen import (
     show_rows,
     wanted,
 )
-from midwatch.views.text.sizes import MARKS
+from midwatch.views.text.plain import ISOLATION_MARKS
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 MARK = {"allowed": good("allowed"), "refused": bad("refused"), "waits": wanted("waits for you")}
@@ -114,7 +114,7 @@ def _show_work(row: dict[str, Any]) -> None:
     for finding in ((row["done"] or {}).get("left") or [])[:10]:
         line(f"{finding['path']}:{finding['line']} {finding['rule']} {finding['message']}", first="  left: ")
     if row["worker"]:
-        line(f"{MARKS[row['isolation']]} ({row['isolation']})", first="  walls: ")
+        line(f"{ISOLATION_MARKS[row['isolation']]} ({row['isolation']})", first="  walls: ")
     for pr in row["pull_requests"]:
         typer.echo(f"  pull request {pr['number']} [{_standing(pr)}] {pr['branch']} into {pr['into']}")
         if pr["url"]:

@@ -20,8 +20,7 @@ from midwatch.surfaces.cli.shell.screen import (
     until,
     wanted,
 )
-from midwatch.views.text.plain import counted
-from midwatch.views.text.sizes import MARKS
+from midwatch.views.text.plain import ISOLATION_MARKS, counted
 
 WAIT = 20
 """Seconds one request for new entries may stay open."""
@@ -113,7 +112,7 @@ def _show_night(night: dict[str, Any]) -> None:
 
 def job_line(job: dict[str, Any]) -> str:
     """Describe one job's state in a line; a short mark shows its isolation."""
-    walls = [MARKS[job["isolation"]]] if job["isolation"] else []
+    walls = [ISOLATION_MARKS[job["isolation"]]] if job["isolation"] else []
     who = ", ".join([job["agent"], *walls])
     return f"job {job['number']} in {job['project_name']}, {job['title']}: {job['line']['said']} ({who})"
 

@@ -1,4 +1,7 @@
-"""Says what a command line lacks or cannot have, in one sentence with an example of the command itself."""
+"""Says what a command line lacks or cannot have, in one sentence with an example of the command itself.
+
+Its own module: only a mistake loads it.
+"""
 
 import re
 from typing import Any, Final

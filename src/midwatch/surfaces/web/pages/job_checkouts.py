@@ -12,10 +12,10 @@ from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.web.site.page import fragment
 from midwatch.terms.jobs import JobState
+from midwatch.terms.money import size
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, SessionRow
 from midwatch.views.text.plain import clean
-from midwatch.views.text.sizes import size
 
 router = APIRouter(include_in_schema=False)
 LOSING = "Nothing was discarded: it holds work that exists only there. Tick the box if that may be lost."

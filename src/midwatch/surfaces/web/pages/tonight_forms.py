@@ -10,6 +10,7 @@ from starlette.datastructures import FormData
 
 from midwatch.errors import MidwatchError, Misuse, Stale
 from midwatch.evening.orders_file import read_orders
+from midwatch.terms.money import joined
 from midwatch.terms.orders import LINES, OrderedWork, Orders
 from midwatch.views.pages.orders_text import orders_text
 from midwatch.views.text.plain import harmless
@@ -68,9 +69,8 @@ def refuse_unsaved(parts: tuple[str, ...]) -> None:
     """A signature covers what is saved: a person who typed more would sign less than they see."""
     named = [PARTS[one] for one in parts if one in PARTS]
     if named:
-        words = " and ".join((", ".join(named[:-1]), named[-1])) if len(named) > 1 else named[0]
         are = "is" if named == [PARTS["text"]] or named == ["work"] else "are"
-        raise Unsaved(f"{words.capitalize()} {are} open for changes. Save or cancel, then sign.")
+        raise Unsaved(f"{joined(named).capitalize()} {are} open for changes. Save or cancel, then sign.")
 
 
 def sentence(error: MidwatchError) -> str:

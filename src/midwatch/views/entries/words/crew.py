@@ -5,7 +5,7 @@ from typing import assert_never
 from midwatch.journal.events import crew as ev
 from midwatch.journal.events import workshop as workshop_events
 from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, SignalEvent, SignalPassed, SignalSeen
-from midwatch.terms.money import dollars, many
+from midwatch.terms.money import dollars, many, size
 from midwatch.terms.signals import SignalKind
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
@@ -76,9 +76,6 @@ def signal_sentence(event: SignalEvent, names: Names) -> str:
     assert_never(event)
 
 
-MIB = 1024**2
-
-
 def workshop_sentence(event: workshop_events.WorkshopEvent, names: Names) -> str:
     """Describe what happened around a job."""
     called = names.of(event.job, "the job")
@@ -94,7 +91,7 @@ def workshop_sentence(event: workshop_events.WorkshopEvent, names: Names) -> str
             end = "It was ended." if event.ended else "It could not be ended; look at the machine."
             return f"A process of {called} was still running: {clean(event.why)} {end}"
         case workshop_events.CheckoutRemoved():
-            return f"The checkouts of {called} were removed, {_size(event.freed_bytes)} freed: {clean(event.why)}"
+            return f"The checkouts of {called} were removed, {size(event.freed_bytes)} freed: {clean(event.why)}"
     assert_never(event)
 
 
@@ -102,7 +99,7 @@ def _reached(event: workshop_events.ConnectionSeen) -> str:
     place = f"{clean(event.host) or 'nowhere'}:{event.port}"
     match event.verdict:
         case "allowed":
-            return f"reached {place} ({_size(event.bytes_out)} out, {_size(event.bytes_in)} in)."
+            return f"reached {place} ({size(event.bytes_out)} out, {size(event.bytes_in)} in)."
         case "refused":
             return f"was refused {place}: {clean(event.why)}"
         case "cut":
@@ -110,9 +107,3 @@ def _reached(event: workshop_events.ConnectionSeen) -> str:
         case "failed":
             return f"could not reach {place}: {clean(event.why)}"
     assert_never(event.verdict)
-
-
-def _size(count: int) -> str:
-    if count >= MIB:
-        return f"{count / MIB:.1f} MiB"
-    return f"{count / 1024:.0f} KiB" if count >= 1024 else f"{count} bytes"

@@ -5,11 +5,11 @@ from typing import assert_never
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.jobs import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
 from midwatch.terms.jobs import Change, Done
+from midwatch.terms.money import size
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Pulling, Setting
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
 from midwatch.views.text.proof import PROVEN
-from midwatch.views.text.sizes import size
 
 CHECKS = {
     "none": "with no checks there",
