@@ -19,7 +19,6 @@ from midwatch.views.pages.morning_items import Item, NightRows, items_of, since_
 from midwatch.views.pages.stack import StackShown, stack_shown
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import counted
-from midwatch.views.text.progress import attention
 
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -150,8 +149,7 @@ def verdict(rows: NightRows) -> str:
         return f"Nothing was touched. {_number(said)} {'proposal' if said == 1 else 'proposals'} to read."
     if not ended.ordered:
         return "Nothing was ordered, nothing was done."
-    eye = attention(ended, sum(ask.state is AskState.OPEN for ask in rows.asks))
-    return f"{_share(ended.done, ended.ordered)} done.{_eye(eye)}"
+    return f"{_share(ended.done, ended.ordered)} done.{_eye(ended.wanted)}"
 
 
 def _share(done: int, ordered: int) -> str:

@@ -11,8 +11,3 @@ def progress(tally: WorkTally, *, over: bool = False) -> str:
     left = "not done" if over else "not done yet"
     parts += [f"{tally.undelivered} {left}"] if tally.undelivered else []
     return ", ".join(parts)
-
-
-def attention(tally: WorkTally, asks: int) -> int:
-    """Count what needs the person: what was not done, what is doubtful, what is asked."""
-    return tally.ordered - tally.done + tally.doubtful + asks

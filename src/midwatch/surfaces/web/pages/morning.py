@@ -153,7 +153,7 @@ async def night_rows(house: House, night: str = "") -> NightRows:
     runs = await find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
     jobs, acts = await find(rec.JobRow, session=session.id), await find(rec.ActRow, session=session.id)
-    stacks = await find(rec.StackRow, session=session.id)
+    asks, stacks = await find(rec.AskRow, session=session.id), await find(rec.StackRow, session=session.id)
     stacked = await find(rec.PullRequestRow, id=tuple(step.pull_request for row in stacks for step in row.order))
     return NightRows(
         session=session,
@@ -162,8 +162,8 @@ async def night_rows(house: House, night: str = "") -> NightRows:
         runs=runs,
         jobs=jobs,
         acts=acts,
-        tally=tally(session.works(), jobs, acts),
-        asks=await find(rec.AskRow, session=session.id),
+        tally=tally(session.works(), jobs, acts, asks),
+        asks=asks,
         pull_requests=await find(rec.PullRequestRow, run=mine),
         evidence=await find(rec.EvidenceRow, run=mine),
         assumptions=await find(rec.AssumptionRow, run=mine),
