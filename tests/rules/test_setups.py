@@ -102,6 +102,10 @@ MANIFESTS = {
         "-U pip && .venv/bin/pip install -e . --group dev",
     ),
     "plain": ({"pyproject.toml": "[project]\n"}, "-e . pytest"),
+    "its tests' list": (
+        {"setup.py": "", "requirements/dev.txt": "", "requirements/tests.txt": ""},
+        "-e . -r requirements/tests.txt pytest",
+    ),
     "broken": ({"pyproject.toml": "[[["}, "-e . pytest"),
     "requirements": (
         {"requirements.txt": "", "requirements-dev.txt": ""},

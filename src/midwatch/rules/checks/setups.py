@@ -117,10 +117,18 @@ def _python_manifest(looked: Looked, here: frozenset[str]) -> SetupProposal | No
         # Groups need a new pip.
         fresh = "-U pip && .venv/bin/pip install " if group and not extra else ""
         grouped = f" --group {group}" if fresh else ""
-        return SetupProposal(f"{_VENV} {fresh}-e {itself}{grouped} pytest", file, "pip", locked=False)
+        beside = "" if extra or fresh else next((f" -r {name}" for name in _test_lists(looked)), "")
+        return SetupProposal(f"{_VENV} {fresh}-e {itself}{grouped}{beside} pytest", file, "pip", locked=False)
     listed = sorted(name for name in here if re.fullmatch(r"(?:dev-|test-)?requirements(?:[-_]?\w+)?\.txt", name))
     files = " ".join(f"-r {name}" for name in listed)
     return SetupProposal(f"{_VENV} {files} pytest", listed[0], "pip", locked=False) if listed else None
+
+
+def _test_lists(looked: Looked) -> list[str]:
+    """Find the files that list what the tests need, where neither an extra nor a group does."""
+    here = frozenset(looked.paths)
+    names = [f"requirements/{name}.txt" for name in _TESTS] + [f"requirements-{name}.txt" for name in _TESTS]
+    return [name for name in names if name in here]
 
 
 def _first(table: Any) -> str:
