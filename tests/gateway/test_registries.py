@@ -60,6 +60,19 @@ async def test_pip_names_its_indexes_and_the_password_stays_out_of_what_a_sandbo
     assert {"pa@ss-word", "by-netrc"} <= set(known.values())
 
 
+async def test_an_index_by_plain_http_that_pip_trusts_is_trusted_in_a_sandbox_too(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = machine / "pip.conf"
+    settings.write_text(
+        "[global]\nindex-url = http://shelf.example/all\ntrusted-host =\n  shelf.example\n  more.example\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(settings))
+    asked = await pip()
+    assert [(one.host, one.port, one.secure) for one in hosts_of(asked)] == [("shelf.example", 80, False)]
+    assert asked.environment["PIP_TRUSTED_HOST"] == "shelf.example more.example"
+
+
 @pytest.mark.usefixtures("machine")
 async def test_pip_names_its_built_in_index_where_none_is_set() -> None:
     asked = await pip()

@@ -6,7 +6,14 @@ import pytest
 
 from midwatch.rules.checks.discovery import Looked
 from midwatch.rules.checks.missing_tools import how_to_get, settings_for
-from midwatch.rules.checks.setups import SetupProposal, choose_setup, propose_setups, refusal_text
+from midwatch.rules.checks.setups import (
+    SetupProposal,
+    choose_setup,
+    clients_named,
+    denial_text,
+    propose_setups,
+    refusal_text,
+)
 from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
 
@@ -132,6 +139,26 @@ def test_a_refusal_names_each_host_and_the_one_change_that_allows_all() -> None:
     text, fix = refusal_text([("npm.example", "npm"), ("cdn.example", "")], ("pip",))
     assert text == "The setup may not reach npm.example (npm's registry) and cdn.example."
     assert fix == "Allow it: midwatch settings propose sandbox.setup_domains=pip,npm,cdn.example"
+
+
+def test_a_registry_that_lets_nothing_be_read_is_named_with_the_place_of_its_login() -> None:
+    text, fix = denial_text("npm", "npm.example", 401, in_settings=False)
+    assert text == "The setup may not read npm.example (npm's registry): it answers 401 Unauthorized."
+    assert "(npm login)" in fix
+    assert "sandbox.registries" in denial_text("pip", "packages.example", 403, in_settings=True)[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "clients"),
+    [
+        ("uv sync --frozen", ("uv",)),
+        ("python3 -m venv .venv && .venv/bin/pip install -e .", ("pip",)),
+        ("npm ci && uv pip sync x", ("pip", "uv", "npm")),
+        ("pnpm install && ./uvloop.sh", ()),
+    ],
+)
+def test_a_command_names_the_clients_that_it_runs(command: str, clients: tuple[str, ...]) -> None:
+    assert clients_named(command) == clients
 
 
 TAILS = {

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import ssl
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -78,10 +78,14 @@ class RegistryAccess:
                 raise
             return None
 
-    async def owners(self, hosts: Collection[str]) -> dict[str, str]:
+    def forget(self, clients: Iterable[str]) -> None:
+        """Ask these clients again the next time."""
+        self._book.forget(clients)
+
+    async def owners(self, hosts: Collection[str], first: Collection[str] = ()) -> dict[str, str]:
         """Return which client each of these hosts is a registry of; no client is asked once all are known."""
         found: dict[str, str] = {}
-        for client in CLIENTS:
+        for client in sorted(CLIENTS, key=lambda one: one not in first):
             if found.keys() >= set(hosts):
                 break
             try:

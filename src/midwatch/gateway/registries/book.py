@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Final
@@ -44,6 +44,11 @@ class RegistryBook:
         self._further = further or downloads
         self._known: dict[str, tuple[float, ClientRegistries]] = {}
         self._asking = asyncio.Lock()
+
+    def forget(self, clients: Iterable[str]) -> None:
+        """Ask these clients again the next time."""
+        for client in clients:
+            self._known.pop(client, None)
 
     async def of(self, client: str) -> ClientRegistries:
         """Return what a client is set to, or raise that it does not say."""
