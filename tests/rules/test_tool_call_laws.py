@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from midwatch.rules.tools.shell_parser import Unclear, split_commands
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolKind, ToolOutcome, decide, shown
-from midwatch.rules.tools.visible import hidden
 from midwatch.terms.agents import Errand
 from midwatch.terms.trust import Level
+from midwatch.terms.visible import hidden
 from tests.rules.tool_call_examples import CALLS, COMMANDS, PATHS
 
 SCOPES = ("src/**", "docs/**", "**", "src/a.py", "tests")

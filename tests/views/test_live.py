@@ -90,7 +90,7 @@ def test_a_night_is_spans_by_phase_and_its_silence_is_folded() -> None:
     ]
     (fold,) = picture.folds
     assert ((fold.begin - DUSK).seconds // 60, (fold.end - DUSK).seconds // 60) == (25, 90)
-    assert in_words(picture) == "The night so far, 1 h 35 min: 2 rounds, 1 job, 1 ask, 1 h 05 min idle and folded."
+    assert in_words(picture) == "The night so far, 1 h 35 min: 2 rounds, 1 job, 1 ask, 1 h 5 min idle and folded."
 
 
 def test_the_quiet_since_the_last_thing_is_folded_too() -> None:

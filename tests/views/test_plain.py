@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from midwatch.terms.visible import visible
 from midwatch.views.text.plain import MOST_MARKS, clean, harmless
 from tests.surfaces.payloads import ALL
 
@@ -97,3 +98,10 @@ def test_an_escape_that_never_ends_hides_nothing_after_it() -> None:
 def test_every_way_to_break_a_line_is_one_line_break() -> None:
     assert harmless("a\r\nb\rc\u2028d\u2029e\x0bf\x85g") == "a\nb\nc\nd\ne\nf\ng"
     assert clean("a\r\nb\rc\u2028d\u2029e\x0bf\x85g") == "a b c d e f g"
+
+
+def test_what_a_page_leaves_out_is_visible_to_whoever_decides_about_a_tool_call() -> None:
+    letters = [chr(code) for code in (*range(0x1E000), *range(0xE0000, 0xE0200)) if chr(code) not in "\n\t"]
+    left_out = [one for one in letters if clean(f"a{one}b") == "ab"]
+    assert "\U0001d159" in left_out
+    assert [one for one in left_out if visible(one) == one] == []

@@ -13,13 +13,13 @@ from midwatch.rules.paths import pattern_fault
 from midwatch.rules.people.asks import approved_at_once, what_silence_means
 from midwatch.terms.acts import LEVEL_MEANS, MATRIX, ActKind
 from midwatch.terms.asks import AskKind
-from midwatch.terms.money import dollars, micros
+from midwatch.terms.money import dollars, micros, span
 from midwatch.terms.orders import LINES, Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Flag
 from midwatch.terms.trust import GateOutcome, Isolation, Level
 from midwatch.views.pages.estimate import estimate
 from midwatch.views.pages.orders_text import orders_text
-from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span, tonight_only
+from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, tonight_only
 from midwatch.views.pages.sheet_changes import sheet_changes
 from midwatch.views.pages.tonight import DOING, silence_on_plans, will_not, worth_knowing
 

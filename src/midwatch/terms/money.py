@@ -1,9 +1,11 @@
-"""Money, tokens, counts, sizes and lists as people read them; in records money is always whole millionths of a dollar.
+"""Money, tokens, counts, sizes, times and lists as people read them.
 
-Light, because commands that must start fast and the housekeeper's program use it too.
+In records money is always whole millionths of a dollar. Nothing heavy is imported here: commands that must start fast
+and the housekeeper's program use it too.
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Final
 
 MICROS: Final = 1_000_000
@@ -58,6 +60,19 @@ def size(count: int) -> str:
     power = min((count.bit_length() - 1) // 10, len(UNITS))
     amount = count / KIB**power
     return f"{amount:.0f} {UNITS[power - 1]}" if amount >= 10 else f"{amount:.1f} {UNITS[power - 1]}"
+
+
+def span(minutes: float) -> str:
+    """Write a length of time: `45 min`, `8 h`, `1 h 30 min`."""
+    whole = max(1, round(minutes)) if minutes else 0
+    hours, rest = divmod(whole, 60)
+    said = [f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours)
+    return " ".join(said)
+
+
+def minutes_in_words(length: timedelta) -> str:
+    """Write how long something took, to the minute."""
+    return span(length.total_seconds() / 60)
 
 
 def joined(words: Iterable[str], last: str = "and") -> str:

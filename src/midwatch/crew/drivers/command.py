@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from midwatch.crew.drivers.line_protocol import shortened
+from midwatch.crew.drivers.line_protocol import STOPPED, shortened
 from midwatch.crew.drivers.templates import PROMPT_FILE, asked_for, filled, in_home, shape
 from midwatch.errors import Misuse
 from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
@@ -79,7 +79,7 @@ def judge(brief: AgentBrief, left: ProgramEnd, said: list[str]) -> RunEnded:
     complaint = shortened(left.last_words or telling_line(left.tail) or last, 300)
     structured = None
     if left.stopped:
-        outcome, why = Outcome.CANCELLED, "It was stopped."
+        outcome, why = STOPPED
     elif left.exit_code < 0 or left.exit_code >= 128:
         outcome, why = Outcome.CRASHED, left.sentence
     elif left.exit_code:

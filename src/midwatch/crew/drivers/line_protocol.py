@@ -15,17 +15,29 @@ from midwatch.terms.agents import AgentEvent, Decision, Outcome, Said
 
 UNDECIDED = "This call could not be decided, so it is denied. Continue without it, or say what you need it for."
 UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so it is refused.")
-ENOUGH = Decision(allowed=False, why="It reached its turn limit.")
 
 Message = Mapping[str, Any]
 Events = Iterable[AgentEvent]
 
-STATUSES = {
-    401: (Outcome.AUTH, "The provider did not accept the credential."),
+Ending = tuple[Outcome, str]
+STOPPED: Ending = (Outcome.CANCELLED, "It was stopped.")
+TURNS_USED_UP: Ending = (Outcome.MAX_TURNS, "It reached its turn limit.")
+MONEY_USED_UP: Ending = (Outcome.BUDGET, "It reached its spending limit.")
+USAGE_LIMIT: Ending = (Outcome.LIMIT, "The usage limit is reached.")
+OVERLOADED: Ending = (Outcome.NETWORK, "The provider was overloaded.")
+PROVIDER_ERROR: Ending = (Outcome.NETWORK, "The provider reported an internal error.")
+UNREACHED: Ending = (Outcome.NETWORK, "The provider could not be reached.")
+REFUSED_CREDENTIAL: Ending = (Outcome.AUTH, "The provider did not accept the credential.")
+LIMITED: Ending = (Outcome.LIMIT, "The provider is limiting requests.")
+SHAPELESS: Ending = (Outcome.FAILED, "The agent finished without an answer in the required JSON form.")
+NO_REASON = "It stopped without giving a reason."
+ENOUGH = Decision(allowed=False, why=TURNS_USED_UP[1])
+STATUSES: Mapping[int, Ending] = {
+    401: REFUSED_CREDENTIAL,
     402: (Outcome.BUDGET, "The budget of this job is used up."),
     403: (Outcome.AUTH, "The provider does not allow this request with this credential."),
     404: (Outcome.FAILED, "The provider does not know this model, or does not offer it with this credential."),
-    429: (Outcome.LIMIT, "The provider is limiting requests."),
+    429: LIMITED,
 }
 """What a provider's status means for a run."""
 
@@ -55,12 +67,12 @@ def ends_of(text: str, most: int = 500) -> str:
     return text if len(text) <= most else f"{text[: most // 4]}…\n…{text[-most * 3 // 4 :]}"
 
 
-def without_a_result(left: ProgramEnd, refused: str | None = None) -> tuple[Outcome, str]:
+def without_a_result(left: ProgramEnd, refused: str | None = None) -> Ending:
     """Say how a run ended that reported no result; `refused` says why it did not start."""
     if refused is not None:
         return Outcome.FAILED, f"It did not start: {shortened(refused, 300)}"
     if left.stopped:
-        return Outcome.CANCELLED, "It was stopped."
+        return STOPPED
     last = [shortened(said, 300) for said in (left.last_words or telling_line(left.tail),) if said]
     return Outcome.CRASHED, " ".join((f"It ended without a result: {left.sentence}", *last))
 

@@ -24,7 +24,7 @@ from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskKind, AskState
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.money import micros
+from midwatch.terms.money import dollars, micros
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
@@ -114,7 +114,7 @@ async def _ask_for_more(books: Books, job: JobRow, error: MidwatchError) -> tupl
     minutes = books.settings().asks.spend_minutes
     question = (
         f"Job {job.number} ({job.title}) has used up its budget."
-        f" May it spend ${more.usd_micros / 1_000_000:.2f}, {more.tokens:,} tokens and {more.requests:,} requests"
+        f" May it spend {dollars(more.usd_micros)}, {more.tokens:,} tokens and {more.requests:,} requests"
         " more?"
     )
     silence = silence_in_words(SILENCE[AskKind.SPEND], minutes)

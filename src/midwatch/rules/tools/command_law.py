@@ -13,8 +13,8 @@ from midwatch.rules.tools.paths import in_scratch, judge_read, judge_write, plac
 from midwatch.rules.tools.shell_parser import LONGEST, Redirection, Simple, Unclear, split_commands
 from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome, allow, ask, deny
 from midwatch.rules.tools.urls import judge_url
-from midwatch.rules.tools.visible import named
 from midwatch.terms.agents import Errand
+from midwatch.terms.visible import named
 
 _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
 # Where a command may begin, also inside quotes and substitutions.

@@ -6,7 +6,7 @@ from typing import Final
 
 from midwatch.rules.paths import inside, touches
 from midwatch.rules.tools.tool_case import PartDecision, ToolFacts, ask, deny
-from midwatch.rules.tools.visible import hidden, named
+from midwatch.terms.visible import hidden, named
 
 SYSTEM_READABLE: Final = ("/usr", "/lib", "/lib64", "/opt", "/bin", "/etc/alternatives")
 MACHINERY: Final = ("/proc", "/sys", "/dev")

@@ -21,7 +21,6 @@ from midwatch.rules.tools.tool_case import (
     deny,
 )
 from midwatch.rules.tools.urls import host_rules, judge_url
-from midwatch.rules.tools.visible import named, visible
 from midwatch.rules.tools.vocabulary import understood
 from midwatch.rules.tools.walled_law import (
     judge_walled_read,
@@ -33,6 +32,7 @@ from midwatch.rules.tools.walled_law import (
 from midwatch.terms.agents import Errand
 from midwatch.terms.english import reason
 from midwatch.terms.trust import Level, Reason
+from midwatch.terms.visible import named, visible
 
 __all__ = ["ToolCall", "ToolFacts", "ToolKind", "ToolOutcome", "ToolVerdict", "decide", "shown"]
 

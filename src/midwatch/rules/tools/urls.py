@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from midwatch.errors import Misuse
 from midwatch.rules.budget.egress import WEB_PORTS, HostRule, may_reach
 from midwatch.rules.tools.tool_case import PartDecision, deny
-from midwatch.rules.tools.visible import hidden, named
+from midwatch.terms.visible import hidden, named
 
 _SCHEMES: Final = {"http": min(WEB_PORTS), "https": max(WEB_PORTS)}
 LONGEST: Final = 8192

@@ -25,8 +25,8 @@ from midwatch.rules.tools.rough_shell import HOLE, RoughCommand, TooDeep, read_r
 from midwatch.rules.tools.shell_parser import Redirection
 from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome, deny
 from midwatch.rules.tools.urls import judge_url
-from midwatch.rules.tools.visible import named
 from midwatch.terms.english import reason
+from midwatch.terms.visible import named
 
 LONGEST: Final = 100_000
 """No person reads it before it runs, so it may hold the text of a whole file."""

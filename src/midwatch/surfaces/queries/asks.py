@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from midwatch.compose.read_side import ReadSide
-from midwatch.rules.tools.visible import visible
 from midwatch.surfaces.queries.reads import ReadTable, fields
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import Plan
 from midwatch.terms.records import AskRow, JobRow, PastAct, ProjectRow
+from midwatch.terms.visible import visible
 from midwatch.views.pages.live.open_asks import AskShown, asks_shown, parts_of
 
 READS = ReadTable()

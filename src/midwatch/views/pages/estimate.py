@@ -1,9 +1,9 @@
 """What is known about a night beforehand: work, time, rounds, money; and what is not known."""
 
-from midwatch.terms.money import dollars, micros
+from midwatch.terms.money import dollars, micros, span
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
-from midwatch.views.pages.sheet import PastNight, SheetFacts, span
+from midwatch.views.pages.sheet import PastNight, SheetFacts
 from midwatch.views.pages.walls import WALLS
 from midwatch.views.text.plain import counted, listed
 

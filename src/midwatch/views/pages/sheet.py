@@ -57,11 +57,3 @@ def tonight_only(level: str, standing: str) -> str:
     forced = Level(level).rank > Level(standing).rank
     stays = f"The level {level} is for this night only; the standing level stays {standing}."
     return f"{stays} Earlier nights have not earned {level} yet, so it counts as forced." if forced else stays
-
-
-def span(minutes: float) -> str:
-    """Write a length of time: `45 min`, `8 h`, `1 h 30 min`."""
-    whole = max(1, round(minutes)) if minutes else 0
-    hours, rest = divmod(whole, 60)
-    said = [f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest or not hours)
-    return " ".join(said)

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from midwatch.terms.money import dollars, micros
+from midwatch.terms.money import dollars, micros, span
 from midwatch.terms.orders import Limits, OrderedWork, Orders
-from midwatch.views.pages.sheet import span
 from midwatch.views.text.plain import clean, listed
 
 LONGEST = 120

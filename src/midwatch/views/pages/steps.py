@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
+from midwatch.terms.money import minutes_in_words
 from midwatch.terms.records import StepRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
@@ -53,12 +54,11 @@ def step_shown(row: StepRow, now: datetime) -> StepShown:
     )
 
 
-def span_in_words(span: timedelta) -> str:
+def span_in_words(length: timedelta) -> str:
     """Write how long something took, as exactly as a reader needs."""
-    seconds = max(0.0, span.total_seconds())
+    seconds = max(0.0, length.total_seconds())
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 120:
         return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    return minutes_in_words(length)

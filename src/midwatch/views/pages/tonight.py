@@ -4,10 +4,10 @@ from typing import Final
 
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import Silence
-from midwatch.terms.money import dollars, joined, micros
+from midwatch.terms.money import dollars, joined, micros, span
 from midwatch.terms.orders import Orders
 from midwatch.terms.trust import GateOutcome, Isolation, Level
-from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, span, tonight_only
+from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, tonight_only
 from midwatch.views.text.plain import clean, counted, listed, spaced
 
 WRITING: Final = "repo_write_pr"

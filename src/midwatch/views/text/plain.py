@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from midwatch.terms.money import first_few
+from midwatch.terms.visible import odd_space, unseen
 
 MOST = 200
 """Longer text is cut in the log; the entry itself has the rest."""
@@ -21,12 +22,6 @@ _ANSI = re.compile(
 _BREAKS = re.compile("\r\n?|[\u2028\u2029\x0b\x0c\x85]")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _KEPT_TABS = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# What Unicode calls letters or marks and draws as nothing: fillers, joiners, selectors, blank notes and braille.
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
-    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
-)
 
 
 def clean(text: str, most: int = MOST) -> str:
@@ -54,18 +49,16 @@ def weighed(text: str) -> Iterator[tuple[str, bool]]:
     """Yield every character, and whether to hide it from a reader: invisible, or on top of a stack of marks."""
     height = 0
     for one in text:
-        unseen, mark = _nature(one)
-        if not unseen:  # which does not end a stack of marks: once it is removed, the marks around it join
+        drawn_as_nothing, mark = _nature(one)
+        if not drawn_as_nothing:  # which does not end a stack of marks: once it is removed, the marks around it join
             height = height + 1 if mark else 0
-        yield one, unseen or height > MOST_MARKS
+        yield one, drawn_as_nothing or height > MOST_MARKS
 
 
 @lru_cache(4096)
 def _nature(one: str) -> tuple[bool, bool]:
     """Return whether a character is drawn as nothing, and whether it is drawn onto the letter before it."""
-    category = unicodedata.category(one)
-    unseen = one not in "\n\t" and (category in _UNSEEN or _BLANK.match(one) is not None)
-    return unseen, category in {"Mn", "Me"}
+    return one not in "\n\t" and unseen(one), unicodedata.category(one) in {"Mn", "Me"}
 
 
 def _is_simple(text: str) -> bool:
@@ -91,11 +84,7 @@ def marked(text: str) -> str:
     """Make invisible characters visible, such as ⟨U+202E⟩, for a reviewer; lines and tabs stay."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_mark(one) if hides or _is_odd_space(one) else one for one, hides in weighed(text))
-
-
-def _is_odd_space(one: str) -> bool:
-    return one != " " and unicodedata.category(one) == "Zs"
+    return "".join(_mark(one) if hides or odd_space(one) else one for one, hides in weighed(text))
 
 
 def _mark(one: str) -> str:

@@ -10,12 +10,12 @@ from midwatch.crew.drivers.acp.deciding import AcpDeciding
 from midwatch.crew.drivers.acp.outcome import judge
 from midwatch.crew.drivers.acp.reading import BEGIN, SESSION, SIGN_IN, AcpReader
 from midwatch.crew.drivers.acp.turns import Turns
-from midwatch.crew.drivers.line_protocol import Questions
+from midwatch.crew.drivers.line_protocol import TURNS_USED_UP, Questions
 from midwatch.crew.drivers.templates import shape
 from midwatch.errors import Misuse
 from midwatch.ports.agent import AgentBrief, Decide, Launch, Tell
 from midwatch.ports.room import Talk
-from midwatch.terms.agents import Errand, Outcome, PlanSpoken, RunEnded
+from midwatch.terms.agents import Errand, PlanSpoken, RunEnded
 
 PROTOCOL = 1
 
@@ -58,7 +58,8 @@ class AcpDriver:
             raise several.exceptions[0] from several
         ended = judge(reader, brief, await talk.left(), deciding.reasons)
         if deciding.closed:
-            ended = ended.model_copy(update={"outcome": Outcome.MAX_TURNS, "why": "It reached its turn limit."})
+            outcome, why = TURNS_USED_UP
+            ended = ended.model_copy(update={"outcome": outcome, "why": why})
         if brief.errand is Errand.PLAN and reader.results and reader.said:
             await tell(PlanSpoken(text=reader.said, structured=shape(reader.said)))
         await tell(ended)

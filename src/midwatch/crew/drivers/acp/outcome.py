@@ -9,7 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers.acp.reading import AcpReader
-from midwatch.crew.drivers.line_protocol import shortened, without_a_result
+from midwatch.crew.drivers.line_protocol import (
+    NO_REASON,
+    SHAPELESS,
+    STOPPED,
+    TURNS_USED_UP,
+    Ending,
+    shortened,
+    without_a_result,
+)
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
 from midwatch.ports.agent import AgentBrief
@@ -19,9 +27,9 @@ from midwatch.terms.agents import Outcome, RunEnded
 REASONS = {
     "end_turn": (Outcome.OK, ""),
     "max_tokens": (Outcome.FAILED, "It reached its model's output limit."),
-    "max_turn_requests": (Outcome.MAX_TURNS, "It reached its turn limit."),
+    "max_turn_requests": TURNS_USED_UP,
     "refusal": (Outcome.FAILED, "It refused to continue."),
-    "cancelled": (Outcome.CANCELLED, "It was stopped."),
+    "cancelled": STOPPED,
 }
 WORDS = {
     Outcome.BUDGET: r"raises the ceiling|payment required|\bbudget\b|\b402\b",
@@ -44,18 +52,18 @@ def judge(reader: AcpReader, brief: AgentBrief, left: ProgramEnd, reasons: list[
     if outcome is Outcome.OK and brief.schema is not None:
         structured = shape(reader.said)
         if structured is None:
-            outcome, why = Outcome.FAILED, "The agent finished without an answer in the required JSON form."
+            outcome, why = SHAPELESS
     return RunEnded(outcome=outcome, why=why, conversation=reader.conversation, structured=structured)
 
 
-def _judged(result: Mapping[str, Any]) -> tuple[Outcome, str]:
+def _judged(result: Mapping[str, Any]) -> Ending:
     if "error" not in result:
         reason = str(result.get("stopReason") or "")
         return REASONS.get(reason, (Outcome.FAILED, f"It stopped: {reason or 'no reason given'}."))
     error = content(result, "error")
     said = f"{error.get('message') or ''} {_details(error.get('data'))}".strip()
     outcome = next((found for found, words in WORDS.items() if re.search(words, said, re.IGNORECASE)), Outcome.FAILED)
-    return outcome, shortened(said, 300) or "It stopped without giving a reason."
+    return outcome, shortened(said, 300) or NO_REASON
 
 
 def _details(data: object) -> str:

@@ -4,19 +4,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers.claude.reading import ClaudeReader
-from midwatch.crew.drivers.line_protocol import STATUSES, shortened, without_a_result
+from midwatch.crew.drivers.line_protocol import (
+    MONEY_USED_UP,
+    OVERLOADED,
+    PROVIDER_ERROR,
+    SHAPELESS,
+    STATUSES,
+    STOPPED,
+    TURNS_USED_UP,
+    UNREACHED,
+    USAGE_LIMIT,
+    Ending,
+    shortened,
+    without_a_result,
+)
 from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
-PROVIDER = STATUSES | {
-    500: (Outcome.NETWORK, "The provider reported an internal error."),
-    529: (Outcome.NETWORK, "The provider was overloaded."),
-}
-REASONS = {
-    "max_turns": (Outcome.MAX_TURNS, "It reached its turn limit."),
-    "budget_exhausted": (Outcome.BUDGET, "It reached its spending limit."),
-}
+PROVIDER = {**STATUSES, 500: PROVIDER_ERROR, 529: OVERLOADED}
+REASONS = {"max_turns": TURNS_USED_UP, "budget_exhausted": MONEY_USED_UP}
 
 
 def judge(reader: ClaudeReader, brief: AgentBrief, left: ProgramEnd) -> RunEnded:
@@ -26,7 +33,7 @@ def judge(reader: ClaudeReader, brief: AgentBrief, left: ProgramEnd) -> RunEnded
         return RunEnded(outcome=outcome, why=why, conversation=reader.conversation)
     outcome, why = _judged(result, reader, brief)
     if left.stopped and outcome is not Outcome.OK:
-        outcome, why = Outcome.CANCELLED, "It was stopped."
+        outcome, why = STOPPED
     shape = result.get("structured_output")
     limit = reader.limit if outcome is Outcome.LIMIT else None
     return RunEnded(
@@ -38,7 +45,7 @@ def judge(reader: ClaudeReader, brief: AgentBrief, left: ProgramEnd) -> RunEnded
     )
 
 
-def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: AgentBrief) -> tuple[Outcome, str]:
+def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: AgentBrief) -> Ending:
     reason = str(result.get("terminal_reason") or "")
     said = _said(result)
     if reason in REASONS:
@@ -50,7 +57,7 @@ def _judged(result: Mapping[str, Any], reader: ClaudeReader, brief: AgentBrief) 
     if result.get("num_turns") == 0:
         return Outcome.FAILED, "It ended before its first turn."
     if brief.schema is not None and not isinstance(result.get("structured_output"), dict):
-        return Outcome.FAILED, "The agent finished without an answer in the required JSON form."
+        return SHAPELESS
     return Outcome.OK, ""
 
 
@@ -60,15 +67,15 @@ def _said(result: Mapping[str, Any]) -> str:
     return shortened(str(result.get("result") or listed).strip(), 300)
 
 
-def _provider(result: Mapping[str, Any], reader: ClaudeReader, said: str) -> tuple[Outcome, str]:
+def _provider(result: Mapping[str, Any], reader: ClaudeReader, said: str) -> Ending:
     """Describe the provider's error; without a status, it was unreachable or its answer unreadable."""
     status = result.get("api_error_status")
     if result.get("api_error") == "usage_limit_reached" or (status == 429 and reader.limit):
-        return Outcome.LIMIT, said or "The usage limit is reached."
+        return Outcome.LIMIT, said or USAGE_LIMIT[1]
     if said == "Credit balance is too low":
         return Outcome.AUTH, "The provider says that the credit balance is too low."
     if not isinstance(status, int):
-        return Outcome.NETWORK, said or "The provider could not be reached."
+        return Outcome.NETWORK, said or UNREACHED[1]
     if status in PROVIDER:
         outcome, why = PROVIDER[status]
     else:

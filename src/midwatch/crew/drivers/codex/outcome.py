@@ -5,7 +5,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers.codex.reading import CodexRun, status
-from midwatch.crew.drivers.line_protocol import STATUSES, shortened, without_a_result
+from midwatch.crew.drivers.line_protocol import (
+    LIMITED,
+    MONEY_USED_UP,
+    NO_REASON,
+    OVERLOADED,
+    PROVIDER_ERROR,
+    REFUSED_CREDENTIAL,
+    SHAPELESS,
+    STATUSES,
+    STOPPED,
+    TURNS_USED_UP,
+    UNREACHED,
+    USAGE_LIMIT,
+    Ending,
+    shortened,
+    without_a_result,
+)
 from midwatch.crew.drivers.rpc import content
 from midwatch.crew.drivers.templates import shape
 from midwatch.ports.agent import AgentBrief
@@ -13,12 +29,12 @@ from midwatch.ports.room import ProgramEnd
 from midwatch.terms.agents import Outcome, RunEnded
 
 REASONS = {
-    "usageLimitExceeded": (Outcome.LIMIT, "The usage limit is reached."),
-    "rateLimitExceeded": (Outcome.LIMIT, "The provider is limiting requests."),
-    "sessionBudgetExceeded": (Outcome.BUDGET, "It reached its spending limit."),
-    "serverOverloaded": (Outcome.NETWORK, "The provider was overloaded."),
-    "internalServerError": (Outcome.NETWORK, "The provider reported an internal error."),
-    "unauthorized": (Outcome.AUTH, "The provider did not accept the credential."),
+    "usageLimitExceeded": USAGE_LIMIT,
+    "rateLimitExceeded": LIMITED,
+    "sessionBudgetExceeded": MONEY_USED_UP,
+    "serverOverloaded": OVERLOADED,
+    "internalServerError": PROVIDER_ERROR,
+    "unauthorized": REFUSED_CREDENTIAL,
     "tooManyDenials": (Outcome.FAILED, "It stopped because too many of its calls were refused."),
     "contextWindowExceeded": (Outcome.FAILED, "The conversation grew longer than its model can read."),
 }
@@ -28,8 +44,8 @@ NETWORK = (
 )
 WORDS = {
     "stream disconnected": (Outcome.NETWORK, "The provider's answer broke off."),
-    "You’ve hit your usage limit": (Outcome.LIMIT, "The usage limit is reached."),  # noqa: RUF001 - its own quotation mark
-    "We’re currently experiencing high demand": (Outcome.NETWORK, "The provider reported an internal error."),  # noqa: RUF001
+    "You’ve hit your usage limit": USAGE_LIMIT,  # noqa: RUF001 - its own quotation mark
+    "We’re currently experiencing high demand": PROVIDER_ERROR,  # noqa: RUF001
     "Quota exceeded": (Outcome.AUTH, "The account's quota is used up."),
     "Failed to refresh token": (Outcome.AUTH, "The provider did not accept the login."),
 }
@@ -42,15 +58,15 @@ def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: 
     if reader.result is None:
         outcome, why = without_a_result(left, reader.refused)
     elif reader.result.get("status") == "interrupted":
-        outcome, why = Outcome.CANCELLED, "It was stopped."
+        outcome, why = STOPPED
     else:
         outcome, why = _judged(reader.result)
     if many_turns and outcome is Outcome.CANCELLED:
-        outcome, why = Outcome.MAX_TURNS, "It reached its turn limit."
+        outcome, why = TURNS_USED_UP
     if outcome is Outcome.OK and brief.schema is not None:
         structured = shape(reader.said)
         if structured is None:
-            outcome, why = Outcome.FAILED, "The agent finished without an answer in the required JSON form."
+            outcome, why = SHAPELESS
     limit = reader.limit if outcome is Outcome.LIMIT else None
     return RunEnded(
         outcome=outcome,
@@ -61,7 +77,7 @@ def judge(reader: CodexRun, brief: AgentBrief, left: ProgramEnd, *, many_turns: 
     )
 
 
-def _judged(turn: Mapping[str, Any]) -> tuple[Outcome, str]:
+def _judged(turn: Mapping[str, Any]) -> Ending:
     error = content(turn, "error")
     if turn.get("status") == "completed" and not error:
         return Outcome.OK, ""
@@ -79,8 +95,8 @@ def _judged(turn: Mapping[str, Any]) -> tuple[Outcome, str]:
         return outcome, f"{why} {said}".strip()
     unreached = isinstance(info, dict) and any(name in info for name in NETWORK)
     if number >= 500 or unreached:
-        return Outcome.NETWORK, said or "The provider could not be reached."
-    return Outcome.FAILED, said or "It stopped without giving a reason."
+        return Outcome.NETWORK, said or UNREACHED[1]
+    return Outcome.FAILED, said or NO_REASON
 
 
 def _spoken_status(said: str) -> int:

@@ -14,7 +14,7 @@ from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, wanted
 
-ISOLATION_MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
+MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
 Finding = dict[str, str]
 
 
@@ -39,7 +39,7 @@ def doctor(
         show_json({"findings": found, "ok": not any(one["state"] == "bad" for one in found)})
     else:
         for one in found:
-            typer.echo(f"{ISOLATION_MARKS[one['state']]} {one['text']}")
+            typer.echo(f"{MARKS[one['state']]} {one['text']}")
             if one.get("hint"):
                 typer.echo(f"       {one['hint']}")
     broken = [one for one in found if one["state"] == "bad"]

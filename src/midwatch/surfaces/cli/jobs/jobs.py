@@ -17,6 +17,7 @@ from midwatch.surfaces.cli.shell.screen import (
     head,
     line,
     moment,
+    score_text,
     show_json,
     show_rows,
     wanted,
@@ -268,18 +269,14 @@ def list_runs(*, as_json: bool) -> None:
     columns: Columns = {
         "#": "number",
         "status": "status",
-        "before": lambda row: _score(row["score_pre"]),
-        "after": lambda row: _score(row["score_post"]),
+        "before": lambda row: score_text(row["score_pre"]),
+        "after": lambda row: score_text(row["score_post"]),
         "objective": lambda row: row["contract"]["objective"],
     }
     show_rows(client.get("/runs"), "No runs yet.", columns, as_json=as_json)
 
 
 lists(runs, list_runs, "List the runs with their scores.", example="midwatch run --json")
-
-
-def _score(score: float | None) -> str:
-    return "-" if score is None else f"{score:.2f}"
 
 
 for _name, _verb in (

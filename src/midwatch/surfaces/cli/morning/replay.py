@@ -19,7 +19,7 @@ from midwatch.surfaces.cli.shell.screen import (
     show_json_list,
     table,
 )
-from midwatch.views.text.plain import counted
+from midwatch.views.text.plain import counted, spaced
 
 PAGE = 200
 """Rows of one answer; the first screen waits for no more."""
@@ -167,18 +167,14 @@ def rehearse(
     lines = [
         (
             row["kind"],
-            f"{_plain(row['then']['outcome'])} at {row['level']}",
-            _plain(row["would"]["outcome"]),
+            f"{spaced(row['then']['outcome'])} at {row['level']}",
+            spaced(row["would"]["outcome"]),
             row["would"]["reason"],
         )
         for row in answer["rows"]
     ]
     table(lines, "act", "then", "would", "because")
     typer.echo(f"{answer['more']} would go further, {answer['less']} less far.")
-
-
-def _plain(outcome: str) -> str:
-    return outcome.replace("_", " ")
 
 
 VERBS = verbs(replay=replay, why=why, rehearse=rehearse)

@@ -8,7 +8,17 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, forget_typed, good, head, line, pressed, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import (
+    JSON_FLAG,
+    forget_typed,
+    good,
+    head,
+    line,
+    pressed,
+    score_text,
+    show_json,
+    wanted,
+)
 from midwatch.views.text.plain import counted
 
 KEYS = {"a": "accepted", "e": "modified", "r": "rejected", "d": "deferred"}
@@ -39,13 +49,9 @@ def show_brief(answer: dict[str, Any]) -> None:
         typer.echo(typer.style(f"\n{section['title']}", bold=True))
         for text in section["lines"]:
             line(text)
-    scores = ", ".join(f"run {run['number']}: {_score(run['score_pre'])}" for run in answer["runs"])
+    scores = ", ".join(f"run {run['number']}: {score_text(run['score_pre'])}" for run in answer["runs"])
     cut = f"; {counted(brief['cut'], 'line')} left out" if brief["cut"] else ""
     typer.echo(typer.style(f"\n{brief['words']} words{cut}. Score before review: {scores or 'none'}.", dim=True))
-
-
-def _score(score: float | None) -> str:
-    return "-" if score is None else f"{score:.2f}"
 
 
 def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
@@ -93,7 +99,8 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
         return
     for row in answer["scores"]:
         typer.echo(
-            good(f"Run {row['run']}: ") + f"score {_score(row['pre'])} before, {_score(row['post'])} after your review."
+            good(f"Run {row['run']}: ")
+            + f"score {score_text(row['pre'])} before, {score_text(row['post'])} after your review."
         )
     typer.echo(f"Night {answer['night']} is {answer['state']}. Thank you.")
 

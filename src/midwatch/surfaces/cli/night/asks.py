@@ -9,6 +9,7 @@ from midwatch.errors import Refused
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import asks_shown, client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, answered, bad, clock, exactly, head, line, show_json, wanted
+from midwatch.views.text.plain import spaced
 
 LIST = "list"
 """Every noun has it; an ask is named by its number, so that the word is free."""
@@ -69,7 +70,7 @@ def show_asks(rows: list[dict[str, Any]]) -> None:
         asks_shown.remember([whole])
         return
     for row in rows:
-        typer.echo(wanted(f"Ask {row['number']}") + f"{_where(row)} · {_plain(row['kind'])} · {row['state']}")
+        typer.echo(wanted(f"Ask {row['number']}") + f"{_where(row)} · {spaced(row['kind'])} · {row['state']}")
         show_question(row)
         if row["state"] == "open":
             line(row["silence_said"])
@@ -83,7 +84,7 @@ def _where(row: dict[str, Any]) -> str:
 
 def show_ask(row: dict[str, Any]) -> None:
     """Print one ask with everything needed for an answer."""
-    head(f"Ask {row['number']}{_where(row)} · {_plain(row['kind'])} · {row['state']}")
+    head(f"Ask {row['number']}{_where(row)} · {spaced(row['kind'])} · {row['state']}")
     show_question(row, indent="")
     plan = row.get("plan")
     if plan:
@@ -99,7 +100,7 @@ def show_ask(row: dict[str, Any]) -> None:
         if "edit" in row["options"]:
             line(f'midwatch asks {row["number"]} edit --text "..." returns it with the changes you want')
     else:
-        typer.echo(f"  {_plain(row['answer'])} by {row['answered_by'] or 'silence'} {row['answer_text']}".rstrip())
+        typer.echo(f"  {spaced(row['answer'])} by {row['answered_by'] or 'silence'} {row['answer_text']}".rstrip())
 
 
 def show_question(row: dict[str, Any], *, indent: str = "  ") -> None:
@@ -120,10 +121,6 @@ def _show_plan(plan: dict[str, Any]) -> None:
         line(plan["blast_radius"], first="  blast radius: ")
     if plan["undo"]:
         line(plan["undo"], first="  undo, in the agent's words: ")
-
-
-def _plain(word: str) -> str:
-    return word.replace("_", " ")
 
 
 VERBS = verbs(asks=asks)

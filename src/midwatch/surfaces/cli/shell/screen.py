@@ -168,3 +168,7 @@ def until(stamp: str | None, now: str) -> str:
     if left <= 0:
         return "now"
     return f"in {left / 60:.0f} min" if left >= 90 else f"in {left:.0f} s"
+
+
+def score_text(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2f}"

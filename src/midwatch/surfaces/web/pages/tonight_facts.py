@@ -14,14 +14,14 @@ from midwatch.settings import gate_limits
 from midwatch.surfaces.queries import channels, preflights
 from midwatch.terms.acts import LEVEL_MEANS, MATRIX
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.money import dollars, micros
+from midwatch.terms.money import dollars, micros, span
 from midwatch.terms.orders import Orders
 from midwatch.terms.projects import Flag, SessionState, WorkStatus
 from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import Level
 from midwatch.views.pages import tonight as words
 from midwatch.views.pages.estimate import estimate
-from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts, span
+from midwatch.views.pages.sheet import PastNight, ProjectSeen, SheetFacts
 from midwatch.views.text.plain import clean
 
 READY = (WorkStatus.IN_PROGRESS, WorkStatus.BACKLOG)

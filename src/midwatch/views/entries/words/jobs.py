@@ -5,7 +5,7 @@ from typing import assert_never
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.jobs import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
 from midwatch.terms.jobs import Change, Done
-from midwatch.terms.money import size
+from midwatch.terms.money import dollars, size
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Pulling, Setting
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, counted, spaced
@@ -72,7 +72,7 @@ def _held_up(event: Holding, names: Names) -> str:
         case ev.JobWoken(by=by):
             text = f"{_name(event.job, names)} resumes at {event.stage.said} ({clean(by)})"
         case ev.JobGranted(by=by):
-            more = f"{event.usd_micros / 1_000_000:.2f} USD, {event.tokens:,} tokens and {event.requests:,} requests"
+            more = f"{dollars(event.usd_micros)}, {event.tokens:,} tokens and {event.requests:,} requests"
             text = f"{clean(by)} raised the budget of {_name(event.job, names)} by {more}"
         case ev.PathAllowed(by=by):
             text = f"{clean(by)} allowed {clean(event.path)} for {_name(event.job, names)}, outside its own paths"

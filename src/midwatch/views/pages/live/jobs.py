@@ -7,11 +7,11 @@ from typing import Final, Literal
 from midwatch.journal.events import Event
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.money import minutes_in_words
 from midwatch.terms.records import JobRow, ProjectRow
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.pages.job_line import JobLine, job_line
-from midwatch.views.pages.live.night_picture import minutes_in_words
 from midwatch.views.pages.walls import Walls, walls_of
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, spaced

@@ -6,7 +6,7 @@ from typing import Final
 
 from midwatch.journal.entry import Entry
 from midwatch.terms.acts import LEVEL_MEANS
-from midwatch.terms.money import dollars, many, micros
+from midwatch.terms.money import dollars, many, micros, span
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import CheckInRow, JobRow, SessionRow
 from midwatch.terms.report import WorkTally
@@ -180,7 +180,7 @@ def gauges(
     minutes = used.total_seconds() / 60
     most = round((session.ends_at - began).total_seconds() / 60) if session.ends_at else limits.minutes
     return (
-        _gauge("Time", f"{_hours(int(minutes))} of {_hours(most)}", minutes, most),
+        _gauge("Time", f"{span(minutes)} of {span(most)}", minutes, most),
         _gauge("Rounds", f"{session.rounds:,} of {limits.rounds:,}", session.rounds, limits.rounds),
         Gauge(name="Decisions", said=f"{session.decisions:,}, of which {session.actions:,} done"),
         _gauge("Money", f"{dollars(spent.usd_micros)} of {dollars(granted)}", spent.usd_micros, granted),
@@ -191,10 +191,3 @@ def gauges(
 
 def _gauge(name: str, said: str, used: float, most: float) -> Gauge:
     return Gauge(name=name, said=said, used=min(used, most), most=most, near=most > 0 and used >= ALMOST * most)
-
-
-def _hours(minutes: int) -> str:
-    hours, rest = divmod(minutes, 60)
-    if not hours:
-        return f"{rest} min"
-    return f"{hours} h {rest:02}" if rest else f"{hours} h"

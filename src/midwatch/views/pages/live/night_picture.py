@@ -7,6 +7,7 @@ from typing import Final, Literal
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.jobs import JobApproved, JobClaimed, JobCreated, JobEnded, JobPlanned
+from midwatch.terms.money import minutes_in_words
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, counted
 
@@ -80,12 +81,6 @@ def in_words(picture: NightPicture) -> str:
     idle = sum(((fold.end - fold.begin) for fold in picture.folds), timedelta())
     quiet = f", {minutes_in_words(idle)} idle and folded" if picture.folds else ""
     return f"The night so far, {minutes_in_words(picture.end - picture.begin)}: {', '.join(result)}{quiet}."
-
-
-def minutes_in_words(span: timedelta) -> str:
-    """Say how long something took, to the minute."""
-    minutes = max(0, int(span.total_seconds() // 60))
-    return f"{minutes // 60} h {minutes % 60:02} min" if minutes >= 60 else f"{minutes} min"
 
 
 class _Weaver:

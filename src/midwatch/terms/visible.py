@@ -1,4 +1,4 @@
-"""Text from an agent, made safe to read: hidden characters become visible, and nothing is removed."""
+"""Which characters a reader does not see, and a text in which they become visible; nothing is removed."""
 
 import re
 import unicodedata
@@ -6,16 +6,26 @@ from typing import Final
 
 MOST_SHOWN: Final = 160
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-# What Unicode calls letters, marks or spaces and a screen draws as nothing or as a plain blank.
+# What Unicode calls letters or marks and draws as nothing: fillers, joiners, selectors, blank notes and braille.
 _BLANK: Final = re.compile(
-    "[\u00a0\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\ufe00-\ufe0f\uffa0"
-    "\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
 )
+
+
+def unseen(one: str) -> bool:
+    """Whether this character is drawn as nothing, or moves or reorders what is drawn."""
+    return unicodedata.category(one) in _UNSEEN or _BLANK.match(one) is not None
+
+
+def odd_space(one: str) -> bool:
+    """Whether it looks like a plain blank and is none."""
+    return one != " " and unicodedata.category(one) == "Zs"
 
 
 def hidden(one: str) -> bool:
     """Whether a reader would not see this character for what it is."""
-    return unicodedata.category(one) in _UNSEEN or _BLANK.match(one) is not None
+    return unseen(one) or odd_space(one)
 
 
 def visible(text: str) -> str:
