@@ -51,7 +51,12 @@ class NoNetwork:
         """Tell nothing."""
         return {}
 
-    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:
+    @property
+    def only_repeats(self) -> asyncio.Event:
+        """Never set."""
+        return asyncio.Event()
+
+    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:  # noqa: ARG002 - as the port
         """Name nothing."""
         return ()
 
