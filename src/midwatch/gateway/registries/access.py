@@ -11,11 +11,13 @@ from typing import Final
 from midwatch.errors import MidwatchError, Unavailable
 from midwatch.gateway.egress import HeaderSource, RegistryAuthority, RegistryHost
 from midwatch.gateway.registries.book import RegistryBook
-from midwatch.gateway.registries.client import ClientRegistries, RegistrySource, surroundings
+from midwatch.gateway.registries.client import ClientRegistries, DownloadHost, RegistrySource, surroundings
 from midwatch.ports.clock import Clock
 from midwatch.rules.budget.egress import CLIENTS, fault_in
 
 BUNDLE: Final = "registries.pem"
+SETTINGS, VARIABLE = "registries-{client}.toml", "MIDWATCH_{client}_SETTINGS"
+"""What a client reads from a file only, and the variable that names the file inside."""
 _BUNDLES: Final = tuple(
     Path(name)
     for name in (
@@ -48,6 +50,7 @@ class RegistryAccess:
     def __init__(self, book: RegistryBook, key: bytes, home: Path, clock: Clock) -> None:
         self._book = book
         self._authority = RegistryAuthority(key)
+        self._home = home
         self._bundle = home / BUNDLE
         self._clock = clock
 
@@ -57,6 +60,12 @@ class RegistryAccess:
         hosts = tuple(host for one in asked for host in hosts_of(one))
         environment = {name: value for one in asked for name, value in one.environment.items()}
         folders = tuple(dict.fromkeys(folder for one in asked for folder in one.folders))
+        for one in asked:
+            if one.settings:
+                file = self._home / SETTINGS.format(client=one.client)
+                await asyncio.to_thread(_write, file, one.settings.encode())
+                environment[VARIABLE.format(client=one.client.upper())] = str(file)
+                folders += (file,)
         if not any(host.secure for host in hosts):
             return Inside(hosts, environment, folders)
         certificates = tuple(dict.fromkeys(file for one in asked for file in one.certificates))
@@ -102,24 +111,28 @@ class RegistryAccess:
         places = (*((Path(named),) if named else ()), *_BUNDLES)
         files = [*(place for place in places if place.is_file())][:1] + [Path(file) for file in certificates]
         texts = [file.read_bytes().rstrip() for file in dict.fromkeys(files) if file.is_file()]
-        fresh = self._bundle.with_suffix(".new")
-        fresh.unlink(missing_ok=True)
-        fresh.touch(mode=0o600)
-        fresh.write_bytes(b"\n".join([*texts, self._authority.pem]))
-        fresh.rename(self._bundle)
+        _write(self._bundle, b"\n".join([*texts, self._authority.pem]))
+
+
+def _write(file: Path, content: bytes) -> None:
+    fresh = file.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.touch(mode=0o600)
+    fresh.write_bytes(content)
+    fresh.rename(file)
 
 
 def hosts_of(asked: ClientRegistries) -> tuple[RegistryHost, ...]:
     """Return the hosts that a client may read; one without a plain name cannot be reached from a sandbox."""
     own = tuple(
         RegistryHost(asked.client, one.host, one.port, one.secure, one.folder, headers_of(one))
-        for one in asked.sources
+        for one in (*asked.sources, *(one for one in asked.downloads if isinstance(one, RegistrySource)))
         if not fault_in(one.host)
     )
     further = tuple(
         RegistryHost(asked.client, one.host, one.port, named_by=one.named_by)
         for one in asked.downloads
-        if not fault_in(one.host)
+        if isinstance(one, DownloadHost) and not fault_in(one.host)
     )
     return own + further
 

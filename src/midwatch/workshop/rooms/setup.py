@@ -46,7 +46,7 @@ SCRATCH = {"node_modules": (".cache", ".vite", ".vite-temp")}
 """Folders that tools write while they run, in what a setup made; the rest of it is shared by jobs and read-only."""
 
 OUTSIDE, INSIDE, LISTING = "made", "tree", "placed"
-VARIABLE = "MIDWATCH_CACHE"
+VARIABLE, CARGO_SETTINGS = "MIDWATCH_CACHE", "MIDWATCH_CARGO_SETTINGS"
 EXCLUDED, MOST_BYTES = ".git/info/exclude", 1 << 20
 
 
@@ -164,11 +164,13 @@ class Setups:
         home = tree.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
         cache = place / OUTSIDE
+        settings = network.environment.get(CARGO_SETTINGS) if network is not None else None
+        own = await asyncio.to_thread(_cargo_home, cache, Path(settings)) if settings else {}
         walls = SandboxSpec(
             tree=tree,
             home=home,
             writable=(cache,),
-            environment={VARIABLE: str(cache), "CI": "true"},
+            environment={VARIABLE: str(cache), "CI": "true", **own},
             limits=self.enclosure.limits,
         )
         argv = ["/bin/sh", "-c", command]
@@ -211,6 +213,14 @@ async def _failure(
         hint=f"Read {log}; hosts it needs belong in sandbox.setup_domains, tools in sandbox.toolchains.",
         because=(said.part,),
     )
+
+
+def _cargo_home(cache: Path, settings: Path) -> dict[str, str]:
+    """Give cargo the registries of this machine where jobs find them again: it reads them from a file only."""
+    home = cache / "cargo"
+    home.mkdir()
+    shutil.copyfile(settings, home / "config.toml")
+    return {"CARGO_HOME": str(home)}
 
 
 def _begin(place: Path) -> None:
