@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.jobs import DELIVERING, JobState, Stage
 from midwatch.terms.records import JobRow, PastAct
 from midwatch.terms.report import ITEM_DONE, ItemOutcome, WorkTally
 
-DELIVERED_AT: Final = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
-"""The last stages of a job that is done and has delivered work."""
 GOING: Final = frozenset({ItemOutcome.WORKING, ItemOutcome.WAITING})
 _BY_STATE: Final = {
     JobState.DONE: ItemOutcome.UNNEEDED,
@@ -28,7 +26,7 @@ _BY_ACT: Final = {
 
 def delivered(job: JobRow) -> bool:
     """Whether its pull request exists."""
-    return job.stage is Stage.NOTICE or (job.state is JobState.DONE and job.stage in DELIVERED_AT)
+    return job.stage is Stage.NOTICE or (job.state is JobState.DONE and job.stage in DELIVERING)
 
 
 def outcome_of(item: str, jobs: Iterable[JobRow], acts: Iterable[PastAct] = ()) -> ItemOutcome:
