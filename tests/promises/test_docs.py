@@ -175,3 +175,14 @@ def test_the_modules_in_a_folders_table_are_there(document: Path) -> None:
     named = names_of_modules(document)
     there = {name for name in named for at in (document.parent, SOURCE) if (at / name).is_file()}
     assert not named - there - here
+
+
+MODULE = re.compile(r"[a-z0-9_/]*[a-z0-9_]\.py")
+
+
+@each_document
+def test_every_module_that_a_document_names_is_there(document: Path) -> None:
+    named = {name for name in QUOTED.findall(document.read_text(encoding="utf-8")) if MODULE.fullmatch(name)}
+    around = (ROOT, SOURCE, ROOT / "tests", document.parent)
+    missing = {name for name in named if not any((folder / name).is_file() for folder in around)}
+    assert not {name for name in missing if not any(SOURCE.rglob(name)) and not any((ROOT / "tests").rglob(name))}

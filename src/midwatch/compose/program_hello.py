@@ -14,7 +14,7 @@ from typing import Any
 from midwatch.compose.agent_proofs import keep_proof
 from midwatch.compose.house import House
 from midwatch.crew.roster import Recruit
-from midwatch.errors import MidwatchError, Misuse
+from midwatch.errors import MidwatchError
 from midwatch.gateway.metering import (
     Grant,
     MemoryLedger,
@@ -27,7 +27,7 @@ from midwatch.gateway.metering import (
 )
 from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.environment import address
-from midwatch.gateway.metering.providers import PROVIDERS
+from midwatch.gateway.metering.providers import provider_of
 from midwatch.gateway.model_access import ModelProxyServer
 from midwatch.ports.agent import NO_MODEL, AgentBrief
 from midwatch.ports.workspace import JobPlace, RoomRequest
@@ -140,10 +140,7 @@ async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001 
 
 
 def _grant(access: ModelAccess) -> Grant:
-    provider = PROVIDERS.get(access.provider)
-    if provider is None:
-        raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
-    there = provider.at(access.base_url) if access.base_url else provider
+    there = provider_of(access)
     return Grant(JOB, 1, there, ModelCredential(access.secret, access.kind), new_placeholder(there, access.kind))
 
 

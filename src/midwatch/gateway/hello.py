@@ -11,7 +11,7 @@ from midwatch.gateway.hello_result import HelloAnswer, HelloOutcome, HelloResult
 from midwatch.gateway.metering.counting.decompression import Decompressor, UnreadableEncoding
 from midwatch.gateway.metering.limits import ProxyTimeouts
 from midwatch.gateway.metering.provider_quota import readings
-from midwatch.gateway.metering.providers import PROVIDERS, Provider
+from midwatch.gateway.metering.providers import Provider, provider_of
 from midwatch.gateway.metering.refusals import RequestDeclined
 from midwatch.gateway.metering.upstream import OutgoingRequest, SendProgress, Upstream, parts
 from midwatch.ports.clock import Clock
@@ -63,13 +63,6 @@ async def hello(
     ms = round((monotonic() - began) * 1000)
     limits = tuple(readings(access.provider, fields, status, clock.now()))
     return judge(HelloAnswer(access, api, status, said, secret, limits, ms))
-
-
-def provider_of(access: ModelAccess) -> Provider:
-    provider = PROVIDERS.get(access.provider)
-    if provider is None:
-        raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
-    return provider.at(access.base_url) if access.base_url else provider
 
 
 def _question(access: ModelAccess, provider: Provider, *, chat: bool) -> tuple[str, str, dict[str, Any]]:

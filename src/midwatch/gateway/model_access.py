@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from midwatch.errors import Misuse
 from midwatch.gateway.last_model_error import LastModelErrors, WatchedLedger
 from midwatch.gateway.metering import (
     Grant,
@@ -19,7 +18,7 @@ from midwatch.gateway.metering import (
 )
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.gateway.metering.environment import PORTS, environment
-from midwatch.gateway.metering.providers import ANTHROPIC, GEMINI, OPENAI, Provider
+from midwatch.gateway.metering.providers import provider_of
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events.crew import FuelRead, ModelCalled
 from midwatch.ports.clock import Clock
@@ -28,7 +27,6 @@ from midwatch.ports.ledger import Ledger
 from midwatch.ports.network import HostRefused
 from midwatch.terms.agents import ModelAccess
 
-PROVIDERS: Mapping[str, Provider] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
 MOVED = 0.01
 """A reading is recorded when the remaining share changed by this much."""
 
@@ -58,10 +56,7 @@ class ModelProxies:
 
     def grant(self, job: str, epoch: int, purpose: str, access: ModelAccess) -> Grant:
         """Return what one attempt may ask, of which provider, and what its program presents."""
-        provider = PROVIDERS.get(access.provider)
-        if provider is None:
-            raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
-        there = provider.at(access.base_url) if access.base_url else provider
+        there = provider_of(access)
         placeholder = derived_placeholder(there, access.kind, self.key, f"{job} {purpose}")
         return Grant(job, epoch, there, ModelCredential(access.secret, access.kind), placeholder)
 

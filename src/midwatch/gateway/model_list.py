@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from midwatch.errors import MidwatchError
-from midwatch.gateway.hello import body_of, credential_of, fields_of, provider_of
+from midwatch.gateway.hello import body_of, credential_of, fields_of
 from midwatch.gateway.metering.limits import ProxyTimeouts
+from midwatch.gateway.metering.providers import provider_of
 from midwatch.gateway.metering.refusals import RequestDeclined
 from midwatch.gateway.metering.upstream import OutgoingRequest, SendProgress, Upstream
 from midwatch.ports.credentials import SecretSource

@@ -87,6 +87,12 @@ class Stage(StrEnum):
         return self.value.replace("_", " ")
 
 
+AGENT_STAGES: Final = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
+"""Stages in which an agent works; in any other stage its last output is about something else."""
+DELIVERING: Final = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
+"""The last stages: a job in them may have pushed its branch, and one that is done in them has delivered work."""
+
+
 class JobState(StrEnum):
     """The state of a job."""
 

@@ -19,6 +19,8 @@ UNREADABLE = Decision(allowed=False, why="Midwatch could not read this call, so 
 Message = Mapping[str, Any]
 Events = Iterable[AgentEvent]
 
+READING = ("Read", "Grep", "Glob")
+"""The only tools offered while planning; an agent's own plan mode lets other tools write."""
 Ending = tuple[Outcome, str]
 STOPPED: Ending = (Outcome.CANCELLED, "It was stopped.")
 TURNS_USED_UP: Ending = (Outcome.MAX_TURNS, "It reached its turn limit.")

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from urllib.parse import parse_qsl, urlencode
 
 from midwatch.errors import Misuse
+from midwatch.terms.agents import ModelAccess
 
 Shape = Literal["anthropic", "openai", "gemini"]
 Api = Literal["messages", "responses", "chat", "generate", "count"]
@@ -152,6 +153,14 @@ GEMINI: Final = Provider(
     prices="google",
 )
 PROVIDERS: Final[Mapping[str, Provider]] = {one.name: one for one in (ANTHROPIC, OPENAI, GEMINI)}
+
+
+def provider_of(access: ModelAccess) -> Provider:
+    """Return the provider that is asked, at its own address or the one that the settings name."""
+    provider = PROVIDERS.get(access.provider)
+    if provider is None:
+        raise Misuse(f"No provider is called {access.provider}.", hint=f"Known: {', '.join(PROVIDERS)}.")
+    return provider.at(access.base_url) if access.base_url else provider
 
 
 def query_of(raw: str, endpoint: Endpoint) -> tuple[str, list[str]]:

@@ -32,7 +32,7 @@ from midwatch.terms.forges import (
     PullRequestSeen,
     bearer_of,
 )
-from midwatch.terms.jobs import NOT_DELIVERABLE, Change, Stage
+from midwatch.terms.jobs import DELIVERING, NOT_DELIVERABLE, Change
 from midwatch.terms.records import InvocationRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.trust import Verdict
 
@@ -182,8 +182,6 @@ def by_person(job: JobRow) -> bool:
     return bool(job.approved_by) and job.approved_by != "silence" and not job.approved_by.startswith("level ")
 
 
-OUTWARD = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
-"""Stages in which a job may have pushed its branch, even if that was not recorded."""
 LEFT = "left"
 """The key in the door's record for the branch that was not continued, and why."""
 
@@ -206,7 +204,7 @@ async def branch_for(records: Records, forges: Forges, job: JobRow, project: Pro
     for one in await records.find(InvocationRow, job=job.id, tool=WRITE, status="ok"):
         if "branch" in one.result and one.request.get("head") == head:
             return Chosen(bearer_of(str(one.result["branch"])) or job.id, str(one.result.get(LEFT, "")))
-    before = [one for one in await followed(records, job) if one.change is not None and one.stage in OUTWARD]
+    before = [one for one in await followed(records, job) if one.change is not None and one.stage in DELIVERING]
     ours = {head, *(one.change.head for one in before if one.change is not None)}
     forge, left = forges.of(project), ""
     for bearer in dict.fromkeys(bearer_of(one.branch) or one.id for one in before):

@@ -10,12 +10,12 @@ from midwatch.ports.books import Books
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.journal import Blobs, Journal, Records
 from midwatch.ports.workspace import Rooms
-from midwatch.rules.budget.time_boxes import AT_WORK, due_at, used
+from midwatch.rules.budget.time_boxes import due_at, used
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import Proposer
-from midwatch.terms.jobs import JobState
+from midwatch.terms.jobs import AGENT_STAGES, JobState
 from midwatch.terms.records import ActRow, JobRow
 
 BOXED = "time_box"
@@ -26,7 +26,7 @@ LONGEST_TEXT = 300
 async def box_opened(records: Records, clock: Clock, settings: Settings, job: JobRow, epoch: int) -> tuple[Event, ...]:
     """Open the box, or continue it after a wait; a job that a person started has none."""
     execution = settings.execution
-    if job.stage not in AT_WORK or job.box_began_at is not None or job.state is JobState.STOPPING:
+    if job.stage not in AGENT_STAGES or job.box_began_at is not None or job.state is JobState.STOPPING:
         return ()
     if not await _by_a_brain(records, job):
         return ()

@@ -18,13 +18,11 @@ from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, classify, next_act
 from midwatch.rules.recovery.tries import errors_in_a_row, failures_of, forgiven_at, tries_of
 from midwatch.settings import Settings
-from midwatch.terms.jobs import Failure, JobState, Stage
+from midwatch.terms.jobs import AGENT_STAGES, Failure, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
 """Stages in which a refusal comes from a forge, not from an agent or from Midwatch."""
-AT_WORK = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
-"""Stages in which an agent runs; in any other stage its last output is about something else."""
 REPORTED_OUTSIDE = {cause for cause, remedy in CAUSES.items() if remedy.act not in {NextAct.RESTART, NextAct.AGAIN}} | {
     Cause.CONFLICT
 }
@@ -49,7 +47,7 @@ async def find_out(
     words = await last_words(rooms, job)
     said = classify("\n".join((*error.because, error.message)))
     cause = _known(job, error, said) or said
-    if cause is Cause.UNKNOWN and words and job.stage in AT_WORK:
+    if cause is Cause.UNKNOWN and words and job.stage in AGENT_STAGES:
         cause = classify(words)
     jobs = await records.find(JobRow, session=job.session)
     asks = await records.find(AskRow, session=job.session)

@@ -7,13 +7,12 @@ from midwatch.night.rounds.contracts import item_for
 from midwatch.rules.budget.time_boxes import boxed, progressed
 from midwatch.rules.gate.act_groups import PASSING
 from midwatch.rules.morning.scores import ActDone, must_abort
-from midwatch.rules.morning.tally import DELIVERED_AT
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.recovery.recovery import Cause, NextAct, next_act, remedy_of
 from midwatch.rules.recovery.tries import GUIDANCE, failures_of, forgiven_at, project_spent, spent, tries_of
 from midwatch.terms.acts import ActKind, ItemSense
 from midwatch.terms.asks import AskState
-from midwatch.terms.jobs import JobState
+from midwatch.terms.jobs import DELIVERING, JobState
 from midwatch.terms.records import JobRow, PastAct
 from midwatch.terms.trust import Reason
 
@@ -152,7 +151,7 @@ def state_of(job: JobRow) -> str:
     if not job.state.over:
         return "working"
     if job.state is JobState.DONE:
-        return "delivered" if job.stage in DELIVERED_AT else "nothing_to_do"
+        return "delivered" if job.stage in DELIVERING else "nothing_to_do"
     return "boxed" if boxed(job) else job.state.value
 
 

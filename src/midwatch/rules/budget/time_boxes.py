@@ -3,12 +3,10 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from midwatch.terms.jobs import JobState, Proof, Stage
+from midwatch.terms.jobs import JobState, Proof
 from midwatch.terms.money import some
 from midwatch.terms.records import JobRow
 
-AT_WORK: Final = frozenset({Stage.PLAN, Stage.EXECUTE, Stage.REPAIR})
-"""Stages in which an agent works; a box opens with the first of them."""
 TIME_LEFT: Final = "commit what you have, then say what is done and what is left"
 """What an agent is asked to do with the rest of its time."""
 

@@ -5,12 +5,10 @@ from typing import Final
 
 from midwatch.rules.gate.act_groups import PASSING
 from midwatch.terms.asks import AskState
-from midwatch.terms.jobs import JobState, Stage
+from midwatch.terms.jobs import DELIVERING, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, PastAct
 from midwatch.terms.report import ITEM_DONE, ItemOutcome, WorkTally
 
-DELIVERED_AT: Final = frozenset({Stage.DELIVER, Stage.PULL_REQUEST, Stage.NOTICE})
-"""The last stages of a job that is done and has delivered work."""
 GOING: Final = frozenset({ItemOutcome.WORKING, ItemOutcome.WAITING})
 _BY_STATE: Final = {
     JobState.DONE: ItemOutcome.UNNEEDED,
@@ -42,7 +40,7 @@ UNDECIDED: Final = frozenset(
 
 def delivered(job: JobRow) -> bool:
     """Whether its pull request exists."""
-    return job.stage is Stage.NOTICE or (job.state is JobState.DONE and job.stage in DELIVERED_AT)
+    return job.stage is Stage.NOTICE or (job.state is JobState.DONE and job.stage in DELIVERING)
 
 
 def outcome_of(item: str, jobs: Iterable[JobRow], acts: Iterable[PastAct] = ()) -> ItemOutcome:

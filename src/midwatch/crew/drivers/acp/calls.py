@@ -12,7 +12,6 @@ from midwatch.crew.drivers.shells import script_in
 
 Call = tuple[str, Mapping[str, Any]]
 
-READING = ("Read", "Grep", "Glob")
 PATHS = ("file_path", "filePath", "filepath", "absolute_path", "path", "file")
 TARGETS = ("to", "destination", "new_path", "newPath", "move_path", "movePath")
 PATCHES = ("patch", "patchText", "input", "diff")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from midwatch.crew.drivers import rpc
-from midwatch.crew.drivers.acp.calls import READING, Call
+from midwatch.crew.drivers.acp.calls import Call
 from midwatch.crew.drivers.acp.reading import AcpReader
-from midwatch.crew.drivers.line_protocol import ENOUGH, UNREADABLE, Questions, decided
+from midwatch.crew.drivers.line_protocol import ENOUGH, READING, UNREADABLE, Questions, decided
 from midwatch.ports.agent import Decide, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Decision, ToolDecided

@@ -2,6 +2,7 @@
 
 import json
 
+from midwatch.crew.drivers.line_protocol import READING
 from midwatch.errors import Misuse
 from midwatch.ports.agent import AgentBrief, Launch
 from midwatch.terms.agents import Errand
@@ -21,8 +22,6 @@ ALWAYS = (
     "--disable-slash-commands",  # a prompt that starts with a slash is still a prompt
 )
 
-READING = ("Read", "Grep", "Glob")
-"""The only tools offered while planning; plan mode by itself lets other tools write."""
 WORKING = (*READING, "Edit", "Write", "Bash")
 
 QUIET = {

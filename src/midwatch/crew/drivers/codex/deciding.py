@@ -8,14 +8,13 @@ from typing import Any
 from midwatch.crew.drivers import rpc
 from midwatch.crew.drivers.codex.plain_reading import Call
 from midwatch.crew.drivers.codex.reading import CodexReader
-from midwatch.crew.drivers.line_protocol import ENOUGH, UNREADABLE, Questions, decided, noted
+from midwatch.crew.drivers.line_protocol import ENOUGH, READING, UNREADABLE, Questions, decided, noted
 from midwatch.ports.agent import AgentBrief, Decide, Tell
 from midwatch.ports.room import Talk
 from midwatch.terms.agents import Decision, ToolDecided
 
 APPROVALS = ("item/commandExecution/requestApproval", "item/fileChange/requestApproval")
 MORE_LEAVE = "item/permissions/requestApproval"
-READING = ("Read", "Grep", "Glob")
 
 ONLY_READING = Decision(
     allowed=False,
