@@ -12,6 +12,7 @@ from midwatch.views.text.plain import clean, counted
 from midwatch.views.text.states import NOTICE_GOES
 
 MOST_NOTICES: Final = 6
+NOTHING_SENT: Final = "nothing was sent yet"
 
 
 class ChannelShown(Term):
@@ -49,7 +50,7 @@ def channel_shown(name: str, pushes: Sequence[PushRow], rows: Iterable[DeliveryR
     waiting, failed = sum(not state.over for state in states), states.count(DeliveryState.FAILED)
     over = [push for push in pushes if push.settled_at is not None]
     if not over:
-        return ChannelShown(name=name, state="new", said="nothing was sent yet", waiting=waiting, failed=failed)
+        return ChannelShown(name=name, state="new", said=NOTHING_SENT, waiting=waiting, failed=failed)
     last = over[-1]
     good = last.state is PushState.SENT
     why = f": {clean(last.error, 200)}" if last.error else "; whether it arrived is not known"

@@ -125,16 +125,11 @@ def seen() -> list[dict[str, Any]]:
         if client.server_answers():
             raise
         from midwatch.settings import load_settings  # noqa: PLC0415  heavy
+        from midwatch.surfaces.queries.channels import untried  # noqa: PLC0415
 
         names = load_settings(client.home()).settings.channels.by_name()
-        rows = [_unknown(name, one) for name, one in names.items()]
+        rows = [untried(name, one).model_dump(mode="json") for name, one in names.items()]
     return rows
-
-
-def _unknown(name: str, setup: Any) -> dict[str, Any]:
-    nothing = {"kind": "", "place": "", "problem": "", "hint": "", "unsent": "", "waiting": 0, "failed": 0}
-    about = {"name": name, "kept": setup.url, **setup.model_dump(mode="json", exclude={"url"})}
-    return about | nothing | {"state": "new", "said": "nothing was sent yet", "last_at": None}
 
 
 def show_channels(rows: list[dict[str, Any]], *, as_json: bool) -> None:
@@ -191,13 +186,13 @@ def _tried_here(name: str) -> dict[str, Any]:
     from midwatch.compose.local_checks import push_from_here  # noqa: PLC0415  heavy
     from midwatch.errors import MidwatchError  # noqa: PLC0415
     from midwatch.settings import load_settings  # noqa: PLC0415
-    from midwatch.surfaces.queries.channels import HELLO, taken  # noqa: PLC0415
+    from midwatch.surfaces.queries.channels import HELLO, ChannelTried, taken  # noqa: PLC0415
 
     try:
         asyncio.run(push_from_here(load_settings(client.home()).settings, name, "Midwatch", HELLO))
     except MidwatchError as error:
-        return {"name": name, "ok": False, "sentence": error.message, "hint": error.hint}
-    return taken(name)
+        return ChannelTried(name=name, ok=False, sentence=error.message, hint=error.hint).model_dump(mode="json")
+    return taken(name).model_dump(mode="json")
 
 
 VERBS = {"channel": app}
