@@ -96,6 +96,23 @@ async def test_npm_names_its_registries_and_its_token_is_found_for_the_right_one
     assert asked.environment["NPM_CONFIG_REGISTRY"] == "https://npm.example/all/"
 
 
+async def test_the_registry_that_lockfiles_of_yarn_1_name_is_npms_too(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for client, says in (
+        ("npm", """echo '{"registry": "https://npm.example/"}'"""),
+        ("yarn", "echo 'yarn config v1'; echo https://yarn.example"),
+    ):
+        (machine / client).write_text(f"#!/bin/sh\n{says}\n")
+        (machine / client).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{machine}:/usr/bin:/bin")
+    assert [one.host for one in hosts_of(await npm())] == ["npm.example", "yarn.example"]
+    (machine / "yarn").write_text("#!/bin/sh\necho 'Usage Error: no such setting: https://yarn.example'; exit 1\n")
+    asked = await npm()
+    assert [one.host for one in hosts_of(asked)] == ["npm.example"]
+    assert asked.environment["PNPM_CONFIG_REGISTRY"] == "https://npm.example/"
+
+
 async def test_uv_names_its_indexes(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(UV))
     assert [one.secure for one in hosts_of(await uv())] == [True]

@@ -49,7 +49,7 @@ MOST_NAMED: Final = 20
 """Refused hosts that are remembered to be named."""
 KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "pip": ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
-    "npm": ("NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
+    "npm": ("NPM_CONFIG_REGISTRY", "PNPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
 }
 """Variables by which well-known tools find their registry; any other is in MIDWATCH_REGISTRY_<NAME>."""
 

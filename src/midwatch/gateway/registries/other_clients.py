@@ -24,6 +24,7 @@ from midwatch.gateway.registries.client import (
 )
 
 _CARGO_INDEX = re.compile(r"failed to download from `(https?://[^`]+?)/?config\.json`")
+_PLAIN_URL = re.compile(r"https?://[^\s'\"]+")
 _NPM_LINE = re.compile(r"^\s*//(?P<where>[^=]+?):(?P<key>_authToken|_auth|username|_password)\s*=\s*(?P<value>.*?)\s*$")
 _CARGO_FOLDERS = ("directory", "local-registry")
 _VARIABLE = re.compile(r"\$\{(\w+)\??\}")
@@ -37,15 +38,23 @@ async def npm() -> ClientRegistries:
         raise unknown("npm")
     scoped = [str(value) for key, value in config.items() if key.startswith("@") and key.endswith(":registry")]
     logins = _npm_logins(*(str(config.get(key) or "") for key in ("globalconfig", "userconfig")))
-    sources, _ = sources_in([registry, *scoped])
+    sources, _ = sources_in(dict.fromkeys([registry, *scoped, *await _yarns()]))
     environment = {
         "NPM_CONFIG_REGISTRY": RegistrySource.of(registry).url,
+        "PNPM_CONFIG_REGISTRY": RegistrySource.of(registry).url,
         "YARN_NPM_REGISTRY_SERVER": RegistrySource.of(registry).url,
         **dict.fromkeys(("NPM_CONFIG_AUDIT", "NPM_CONFIG_FUND", "NPM_CONFIG_UPDATE_NOTIFIER"), "false"),
     }
     trusted = tuple(path for path in (str(config.get("cafile") or ""),) if path)
     with_logins = tuple(replace(one, authorization=_npm_login(one.url, logins)) for one in sources)
     return ClientRegistries("npm", with_logins, environment, certificates=trusted)
+
+
+async def _yarns() -> tuple[str, ...]:
+    """Ask yarn 1, which npm's packages are often locked with: its lockfiles name its own registry."""
+    said = await ask("yarn", "config", "get", "registry", extra={"COREPACK_ENABLE_NETWORK": "0"})
+    last = said.strip().rpartition("\n")[2]
+    return (last,) if _PLAIN_URL.fullmatch(last) else ()
 
 
 def _npm_login(url: str, logins: dict[str, dict[str, str]]) -> str:
