@@ -94,6 +94,7 @@ class Day:
             self.does("held", "status")
             self.does("said", "say", "leave the parser alone")
             self.does("resumed", "resume")
+            self.does("misanswered", "asks", "1", "not", "now", expect=2)
             self.does("answered", "asks", "1", "approve")
             self.does("answered twice", "asks", "1", "reject", expect=3)
             watch.until("Night 1 is over.")
@@ -206,6 +207,7 @@ def test_the_names_in_status_json_are_stable(day: Day) -> None:
 def test_an_ask_shows_what_the_answer_rests_on_and_is_answered_once(day: Day) -> None:
     for word in ("plan: ", "files: sample/greet.py", "risk: ", "undo: ", "recommended: approve"):
         assert word in day.said["ask"].out
+    assert "not 'not now'." in day.said["misanswered"].err, "several words are one answer"
     assert day.said["answered"].out == "Ask 1: approve. Thank you.\n"
     assert "Ask 1 is settled already: answered 'approve'" in day.said["answered twice"].err
 
