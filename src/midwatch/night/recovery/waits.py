@@ -13,7 +13,6 @@ from midwatch.night.notify.notice import job_notice
 from midwatch.night.recovery.failures import OUTSIDE, after_failure, failed, find_out, waits
 from midwatch.night.rounds.debrief import debrief_events
 from midwatch.ports.books import Books
-from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Rooms
 from midwatch.rules.budget.spending import Amount, more_for
@@ -44,7 +43,7 @@ async def after(books: Books, rooms: Rooms, job: JobRow, error: MidwatchError) -
         case JobSpent():
             return await _ask_for_more(books, job, error)
         case NightSpent():
-            return await _end_the_night(books.ids, books.records, job, error)
+            return await _end_the_session(books, job, error)
         case _:
             found = await find_out(books.records, books.settings(), rooms, job, error)
             if found.act is NextAct.WAIT:
@@ -61,7 +60,7 @@ async def _wait_for(
         until = books.clock.now() + UNTOLD
     at = f"{local_time(books.settings(), until):%H:%M}"
     if session.ends_at is not None and until >= session.ends_at:
-        why = f"{error.message} It resets at {at}, after the night; the work so far is kept."
+        why = f"{error.message} It resets at {at}, after the {session.noun} ends; the work so far is kept."
         return await failed(
             books, rooms, job, f"{why} Resume it then: midwatch job resume {job.number}", "limit", headline=why
         )
@@ -129,15 +128,16 @@ async def _more(records: Records, settings: Settings, job: JobRow) -> Amount:
     return more_for(bounds, settings.execution.max_requests, planning)
 
 
-async def _end_the_night(ids: Ids, records: Records, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """At the night's own limit, end the night with the reason (SPEC 9)."""
-    session = await records.get(SessionRow, job.session)
+async def _end_the_session(books: Books, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """At the limit of a whole night or command, end it with the reason (SPEC 9)."""
+    session = await books.records.get(SessionRow, job.session)
     ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
     if session.state is not SessionState.AUTONOMOUS:
         return (ended,)
-    others = [one for one in await records.find(JobRow, session=session.id) if one.id != job.id]
-    asks = await records.find(AskRow, session=session.id, state=AskState.OPEN)
-    return ended, *debrief_events(ids, session, "the night's budget is used up", jobs=others, asks=asks, by="midwatch")
+    others = [one for one in await books.records.find(JobRow, session=session.id) if one.id != job.id]
+    asks = await books.records.find(AskRow, session=session.id, state=AskState.OPEN)
+    why = f"the {session.noun}'s budget is used up"
+    return ended, *debrief_events(books.ids, session, why, jobs=others, asks=asks, by="midwatch")
 
 
 async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> None:
