@@ -62,9 +62,10 @@ async def test_a_command_becomes_a_pull_request_with_a_brief_of_its_own(tmp_path
         (run,) = await house.house.records.find(RunRow)
         assert (run.status, run.score_pre is not None) == ("completed", True)
         (report,) = await house.house.records.find(ReportRow)
-        assert report.brief.headline == "Command 1: 1 of 1 delivered as pull requests."
+        given = f"{session.created_at.astimezone():%d %b %H:%M}"
+        assert report.brief.headline == f"The command of {given}: 1 of 1 delivered as pull requests."
         told = [row.text for row in await house.house.records.find(NoticeRow)]
-        assert not [text for text in told if "Command 1" in text], "the pull request's own notice is enough"
+        assert not [text for text in told if "The command" in text], "the pull request's own notice is enough"
         await house.pass_time(hours=40)
         assert (await session_of(house, job)).state is SessionState.ENDED, "nobody has to review it"
         await all_is_well(house)

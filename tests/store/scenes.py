@@ -30,6 +30,10 @@ def brief(night: str = NIGHT) -> session.SessionOpened:
     return session.SessionOpened(session=night, orders=Orders())
 
 
+def command(name: str) -> session.SessionOpened:
+    return session.SessionOpened(session=name, orders=Orders(), ad_hoc=True)
+
+
 def sign(night: str = NIGHT) -> session.OrdersSigned:
     return session.OrdersSigned(session=night, orders_hash=orders_hash(Orders()), by="ann")
 

@@ -1,14 +1,17 @@
 """What may follow what: an event that does not fit the state is refused, and leaves nothing behind."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from midwatch.errors import MidwatchError, Refused, Stale, Unknown
 from midwatch.journal.events import Event, jobs, morning, projects, session
 from midwatch.journal.follows import follows
 from midwatch.journal.upcasts import read_event, write_event
+from midwatch.store.rebuild import rebuild
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, ProjectRow, SessionRow, StepRow, TimerRow
 from midwatch.terms.report import Review
@@ -200,7 +203,38 @@ async def test_an_attempt_that_another_replaced_is_told_as_lost(store: Store) ->
 async def test_a_newer_briefing_replaces_an_older_one(store: Store) -> None:
     await store.journal.record(scenes.brief("ses_1"))
     await store.journal.record(scenes.brief("ses_2"))
-    assert [(row.state, row.number) for row in await store.records.find(SessionRow)] == [("ended", 1), ("briefing", 2)]
+    assert [(row.state, row.number) for row in await store.records.find(SessionRow)] == [("ended", 0), ("briefing", 0)]
+
+
+async def test_a_night_is_numbered_when_it_is_signed_and_a_command_never(store: Store) -> None:
+    await store.journal.record(scenes.brief("ses_1"))
+    await store.journal.record(scenes.command("ses_2"), scenes.sign("ses_2"))
+    await store.journal.record(scenes.brief("ses_3"), scenes.sign("ses_3"), scenes.begin("ses_3"))
+    await store.journal.record(session.SessionDebriefing(session="ses_3", reason="time"))
+    await store.journal.record(scenes.brief("ses_4"), scenes.sign("ses_4"))
+    rows = await store.records.find(SessionRow)
+    assert [(row.id, row.number) for row in rows] == [("ses_1", 0), ("ses_2", 0), ("ses_3", 1), ("ses_4", 2)]
+    with pytest.raises(Unknown):
+        await store.records.get(SessionRow, "0")
+
+
+async def test_sessions_of_an_older_journal_keep_the_numbers_that_people_know(store: Store) -> None:
+    """They were counted as they opened: nights, drafts and commands alike."""
+    for event in (scenes.brief("ses_1"), scenes.brief("ses_2"), scenes.command("ses_3")):
+        await store.journal.record(event.model_copy(update={"numbered": True}))
+    await store.journal.record(scenes.sign("ses_2"))
+    before = store.everything()
+    with store.behind() as connection:
+        opened_then = sa.text("select seq, payload from journal where kind = 'session.opened'")
+        for seq, payload in connection.execute(opened_then).all():
+            body = {name: value for name, value in json.loads(payload).items() if name != "numbered"}
+            told = {"seq": seq, "payload": json.dumps(body)}
+            connection.execute(sa.text("update journal set payload = :payload where seq = :seq"), told)
+        rebuild(connection)
+    assert store.everything() == before
+    await store.journal.record(scenes.sign("ses_3"), scenes.command("ses_4"))
+    await store.journal.record(scenes.brief("ses_5"), scenes.sign("ses_5"))
+    assert [row.number for row in await store.records.find(SessionRow)] == [1, 2, 3, 0, 4]
 
 
 async def test_the_name_of_a_removed_project_is_free_again(store: Store) -> None:

@@ -1,6 +1,7 @@
 """`midwatch code` in real processes: with a server, without one, left in the middle, and by hand (A1, A9, A14)."""
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -142,6 +143,38 @@ def test_while_a_night_is_under_way_a_command_is_done_beside_it() -> None:
             assert (busy.code, "is running in repo." in busy.err) == (3, True)
         person.types("stop")
         person.types("down")
+
+
+def test_after_two_commands_by_day_the_night_of_the_evening_is_night_1() -> None:
+    """B7 of title 7: what is done by command is no night, takes no number, and is named by its time."""
+    with a_person() as person:
+        person.adds_repo()
+        sample_repository(person.folder / "other")
+        person.types("project", "add", "other", "--check", CHECK)
+        for name in ("repo", "other"):
+            person.types("code", "Tidy up", "--project", name, "--yes", "--follow")
+        assert person.types("night").out.startswith("No nights yet.")
+        by_day = person.types("morning").out
+        assert re.match(r"The command of \d\d \w{3} \d\d:\d\d: 1 of 1 delivered as pull requests\.\n", by_day)
+        assert "night" not in by_day.lower()
+        assert person.orders(level="observe").out.startswith("Orders for tonight · level observe")
+        assert person.types("status").out.startswith("Orders for tonight · briefing")
+        with person.watching() as watch:
+            assert "Night 1 has begun" in person.types("start").out
+            watch.until("Round 1 is over")
+            person.types("stop", expect=None)  # it may have seen by itself that there is nothing it may do
+            watch.until("The brief is ready (")
+            watch.until("Night 1: observed only")
+        assert not [line for line in watch.lines if re.search(r"[Cc]ommand \d|[Nn]ight [2-9]", line)]
+        assert [row["number"] for row in person.types("night", "--json").json] == [1]
+        assert person.types("morning").out.startswith("Night 1: observed only")
+        assert person.types("morning", "--night", "1").out.endswith("Your verdicts: midwatch review --night 1\n")
+        assert "The command of " in person.types("morning", "--job", "1").out
+        assert "A command was given: Tidy up" in person.types("replay", "--job", "2", "--limit", "3").out
+        rated = ("--usefulness", "4", "--trust", "4", "--brevity", "4", "--accept", "1")
+        assert "\nThe command of " in person.types("review", "--job", "2", *rated).out
+        assert "Name one of them" in person.types("morning", "--job", "1", "--night", "1", expect=2).err
+        adds_up(person)
 
 
 def test_what_cannot_be_is_one_sentence_with_what_to_do() -> None:

@@ -62,7 +62,8 @@ async def test_no_text_anywhere_on_the_page_becomes_more_than_text(tmp_path: Pat
 def _drawn(shown: MorningPage, text: str) -> str:
     page = poisoned(shown, text)
     diffs = {item.id: "" for item in shown.items}
-    return fragment("_morning.html", morning=page, asked="nothing", nights=(1, 2), diffs=diffs, fresh=True)
+    nights = (("1", "Night 1"), ("2", "Night 2"))
+    return fragment("_morning.html", morning=page, asked="nothing", nights=nights, diffs=diffs, fresh=True)
 
 
 def test_what_a_check_printed_is_shown_as_text_in_which_nothing_hides() -> None:

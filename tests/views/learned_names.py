@@ -1,6 +1,7 @@
 """Learns names from entries alone, counted as the records count: what the records say is compared with it."""
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from pydantic import Field
 
@@ -8,7 +9,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.projects import ProjectAdded, WorkAdded
-from midwatch.journal.events.session import ActJudged, AskOpened, SessionOpened
+from midwatch.journal.events.session import ActJudged, AskOpened, OrdersSigned, SessionOpened
 from midwatch.journal.events.stack import StackBegun
 from midwatch.views.text.names import Called, Names, named
 
@@ -23,8 +24,13 @@ class LearnedNames(Names):
         return self.counts.get(noun, 0)
 
 
-def introduce(names: LearnedNames, event: Event) -> LearnedNames:
-    """Learn the name of what this event begins, counted as the records count."""
+def introduce(names: LearnedNames, event: Event, at: datetime | None = None) -> LearnedNames:
+    """Learn the name of what this event begins, counted as the records count; a command has a time and no number."""
+    if isinstance(event, SessionOpened) and event.ad_hoc:
+        command = Called(id=event.session, noun="night", ad_hoc=True, at=at)
+        return LearnedNames(**dict(named([command], names)) | {"counts": names.counts})
+    if isinstance(event, OrdersSigned) and event.session in names.things:
+        return names
     found = _begun(event, names)
     if found is None:
         return names
@@ -49,8 +55,8 @@ def _begun(event: Event, names: Names) -> Called | None:
 
 def _numbered(event: Event) -> Called | None:
     match event:
-        case SessionOpened(session=new, ad_hoc=ad_hoc):
-            return Called(id=new, noun="night", ad_hoc=ad_hoc)
+        case OrdersSigned(session=new):
+            return Called(id=new, noun="night")
         case ev.RunStarted(run=new, session=session):
             return Called(id=new, noun="run", session=session)
         case ev.JobCreated(job=new, session=session):
@@ -67,5 +73,5 @@ def names_after(entries: Iterable[Entry], names: LearnedNames | None = None) -> 
     """Learn every name these entries bring."""
     known = names or LearnedNames()
     for entry in entries:
-        known = introduce(known, entry.event)
+        known = introduce(known, entry.event, entry.at)
     return known

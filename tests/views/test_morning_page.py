@@ -131,7 +131,7 @@ def test_the_night_line_counts_what_was_asked(page: MorningPage, rows: NightRows
     mixed = morning_page(replace(rows, asks=(answered, rows.asks[1])), (), Names()).night
     assert asked(mixed) == "2 questions asked, 1 answered in time, 1 decided by silence"
     assert asked(morning_page(replace(rows, asks=()), (), Names()).night) == "no question asked"
-    assert (page.night.number, page.night.spent) == (1, "$0 of $50, no tokens")
+    assert (page.night.called, page.night.spent) == ("Night 1", "$0 of $50, no tokens")
 
 
 def test_an_item_has_its_pull_request_checks_and_evidence(page: MorningPage) -> None:

@@ -15,7 +15,12 @@ def _ended(payload: Shape) -> Shape:
     return payload | {"unneeded": "Recorded before this had to be shown."} if unsaid else payload
 
 
-UPCASTS: dict[str, Callable[[Shape], Shape]] = {"job.ended": _ended}
+def _opened(payload: Shape) -> Shape:
+    """Every session once took the next number as it opened; people know these nights by those numbers."""
+    return {"numbered": True} | payload
+
+
+UPCASTS: dict[str, Callable[[Shape], Shape]] = {"job.ended": _ended, "session.opened": _opened}
 """By stored kind. Each has a golden file under tests/journal/golden."""
 
 

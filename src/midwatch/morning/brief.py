@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 
 from midwatch.errors import Stale
 from midwatch.journal.events import Event
@@ -17,7 +16,7 @@ from midwatch.ports.journal import Journal, Records
 from midwatch.rules.morning import scores
 from midwatch.rules.morning.brief import compose_brief
 from midwatch.rules.morning.scores import ActDone, guarded
-from midwatch.settings.zone import local_time
+from midwatch.settings.zone import clock_of
 from midwatch.terms import records as rec
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, DeliveryState, Tier
@@ -143,16 +142,17 @@ def _report(books: Books, ledger: NightRecords) -> tuple[Event, ...]:
     settings = books.settings()
     review = settings.review
     due = books.clock.now() + timedelta(hours=review.due_hours)
+    to_local = clock_of(settings)
     told = brief_text.BriefFacts(
         ledger,
         recommended,
         waiting,
         flags,
-        review_due_at=local_time(settings, due),
-        to_local=partial(local_time, settings),
+        review_due_at=to_local(due),
+        to_local=to_local,
     )
     sections = brief_text.sections(told)
-    brief = compose_brief(brief_text.headline(ledger), sections, most_words=review.brief_max_words)
+    brief = compose_brief(brief_text.headline(ledger, to_local), sections, most_words=review.brief_max_words)
     report = ReportWritten(
         report=books.ids.new("rep"),
         session=session.id,

@@ -15,9 +15,9 @@ from midwatch.terms.report import EvidenceKind, Recommendation, WorkTally
 from midwatch.terms.trust import Level, Reason
 from midwatch.views.pages.channels import unsent_line
 from midwatch.views.pages.stack import brief_line, offered
+from midwatch.views.text.names import MOMENT, session_named
 from midwatch.views.text.states import JOB_ENDED
 
-MOMENT: Final = "%d %b %H:%M"
 LACKS: Final = {
     "drift.no_support": ("recommendation", "without evidence"),
     "drift.no_why": ("recommendation", "without a reason"),
@@ -29,22 +29,23 @@ if TYPE_CHECKING:
     from midwatch.morning.brief import NightRecords
 
 
-def headline(ledger: "NightRecords") -> str:
+def headline(ledger: "NightRecords", to_local: Callable[[datetime], datetime]) -> str:
     """One sentence about the night, good or bad."""
+    called = session_named(ledger.session, to_local)
     counted = _counted(ledger)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
-        return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was changed."
+        return f"{called}: observed only; {some(said, 'proposal')}, nothing was changed."
     if failed and not counted.done and not ledger.pull_requests:
-        return f"{ledger.session.called} failed: none of {counted.ordered} delivered. {failed[-1].why}"
+        return f"{called} failed: none of {counted.ordered} delivered. {failed[-1].why}"
     eye = counted.wanted
     tail = f" {eye} {'needs' if eye == 1 else 'need'} your attention." if eye else ""
     unneeded = f"; {counted.unneeded} needed no change" if counted.unneeded else ""
     left = f"; {counted.not_started} not started" if counted.not_started else ""
     left += f"; {counted.proposed} only proposed" if counted.proposed else ""
     done = f"{counted.delivered} of {counted.ordered} delivered as pull requests{unneeded}{left}"
-    return f"{ledger.session.called}: {done}.{tail}"
+    return f"{called}: {done}.{tail}"
 
 
 def _counted(ledger: "NightRecords") -> WorkTally:
@@ -85,7 +86,7 @@ def _next(told: BriefFacts) -> str:
     stay = f"{some(opened, 'pull request')} {'stays' if opened == 1 else 'stay'} open; " if opened else ""
     due = [(ask.due_at, ask.number) for ask in told.waiting if ask.due_at is not None]
     ask = f"ask {min(due)[1]} is decided by silence at {told.to_local(min(due)[0]):{MOMENT}}; " if due else ""
-    review = f"without a review by {told.review_due_at:{MOMENT}} the night is not scored."
+    review = f"without a review by {told.review_due_at:{MOMENT}} the {told.ledger.session.noun} is not scored."
     return f"No agent starts before you sign new orders. {_capital(f'{stay}{ask}{review}')}"
 
 
@@ -133,7 +134,7 @@ def _standing(runs: Sequence[RunRow]) -> dict[str, str]:
 
 def _since(ledger: "NightRecords", domain: str, level: str, was: dict[str, str]) -> str:
     if domain not in was:
-        return "; this is its first night"
+        return f"; this is its first {ledger.session.noun}"
     before = ", as before" if was[domain] == level else f"; it was {was[domain]} before"
     runs = {run.id for run in ledger.earlier_runs if domain in run.contract.domain_scope}
     given = [one.outcome for one in ledger.earlier_outcomes if one.run in runs and one.outcome != "pending"]
@@ -143,7 +144,7 @@ def _since(ledger: "NightRecords", domain: str, level: str, was: dict[str, str])
 
 def _objective(ledger: "NightRecords") -> list[str]:
     goals = "; ".join(ledger.session.orders.goals)
-    return [f"{_spent(ledger)}{goals}. The night ended because {ledger.session.reason}."]
+    return [f"{_spent(ledger)}{goals}. The {ledger.session.noun} ended because {ledger.session.reason}."]
 
 
 def _spent(ledger: "NightRecords") -> str:
@@ -206,7 +207,8 @@ def _risks(ledger: "NightRecords") -> list[str]:
     for facts in ledger.session.repositories:
         if facts.dirty:
             shown, where = ", ".join(facts.dirty[:3]), names.get(facts.path, facts.path)
-            found.append(f"The night did not see {some(len(facts.dirty), 'uncommitted file')} in {where}: {shown}.")
+            unseen = some(len(facts.dirty), "uncommitted file")
+            found.append(f"The {ledger.session.noun} did not see {unseen} in {where}: {shown}.")
     dropped = [one for job in ledger.jobs if job.done for one in job.done.dropped]
     found += [f"Taken back: {one.subject}. {one.why}" for one in dropped]
     found += [

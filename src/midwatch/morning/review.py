@@ -69,7 +69,7 @@ async def _settled(
     made = {row.id: row for row in await records.find(AssumptionRow, run=tuple(run.id for run in runs))}
     for given in review.assumptions:
         if given.assumption not in made:
-            raise Misuse("The night made no such assumption.", hint="Read them in the brief.")
+            raise Misuse("There is no such assumption.", hint="Read them in the brief.")
     return [
         AssumptionSettled(
             session=session,

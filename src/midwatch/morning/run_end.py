@@ -32,7 +32,7 @@ async def finish(records: Records, run_id: str) -> list[Event]:
         RunFinished.model_validate({"run": run.id, "session": run.session, "status": status, "summary": summary})
     ]
     if session.ad_hoc and session.state is SessionState.AUTONOMOUS:
-        over.append(SessionDebriefing(session=session.id, reason="the command finished"))
+        over.append(SessionDebriefing(session=session.id, reason="every job of it has ended"))
     return over
 
 

@@ -71,6 +71,11 @@ async def call_round(journal: Journal, records: Records, session_id: str, why: s
     await journal.record(called, key=f"round:{session.id}:{number}:called")
 
 
+async def _time_over(books: Books, session_id: str) -> None:
+    session = await books.records.get(SessionRow, session_id)
+    await settlement.debrief(books, session_id, f"the {session.noun}'s time is used up")
+
+
 async def _review_over(journal: Journal, records: Records, session_id: str) -> None:
     session = await records.get(SessionRow, session_id)
     ended = SessionEnded(session=session_id, reason="the review was not given in time")
@@ -81,7 +86,7 @@ async def _review_over(journal: Journal, records: Records, session_id: str) -> N
 SERVED: dict[str, Callable[[Books, TimerRow], Awaitable[None]]] = {
     "round": lambda books, row: call_round(books.journal, books.records, row.subject, "timer"),
     "ask": lambda books, row: settlement.expire(books.journal, books.records, row.subject, row.due_at),
-    "session_limit": lambda books, row: settlement.debrief(books, row.subject, "the night's time is used up"),
+    "session_limit": lambda books, row: _time_over(books, row.subject),
     "job": lambda books, row: waits.wake(books.journal, books.records, row.subject, by="its time is due"),
     "box": lambda books, row: time_box.box_due(books, row.subject, row.due_at),
     "channel": lambda books, row: outbox.dispatch(books, row.subject),

@@ -125,6 +125,7 @@ class SessionRow(Term):
 
     id: str
     number: int
+    """A signed night's; 0 for a draft and for a command. Those that older versions recorded kept theirs."""
     state: SessionState
     paused: bool
     why_paused: str
@@ -168,8 +169,13 @@ class SessionRow(Term):
         return tuple(frozenset(items) for items in found.values())
 
     @property
+    def noun(self) -> str:
+        return "command" if self.ad_hoc else "night"
+
+    @property
     def called(self) -> str:
-        return f"{'Command' if self.ad_hoc else 'Night'} {self.number}"
+        """Its name where the reader knows which command is meant; `session_named` has its time."""
+        return f"Night {self.number}" if self.number and not self.ad_hoc else f"The {self.noun}"
 
 
 class MessageRow(Term):

@@ -45,7 +45,7 @@ def start() -> NightView:
 def apply(view: NightView, entry: Entry) -> NightView:
     """Let one entry happen to the view."""
     event = entry.event
-    known = altered(view, names=introduce(view.names, event))
+    known = altered(view, names=introduce(view.names, event, entry.at))
     told = LastSeen(seq=entry.seq, at=entry.at, text=describe(event, known.names))
     return altered(_happened(known, entry, event), last=told)
 

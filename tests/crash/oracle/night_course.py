@@ -52,10 +52,8 @@ Thinking = RoundCalled | RoundPlanned | CouncilSpoke | ActJudged | ActEnded | Ro
 def happened(view: NightView, entry: Entry, event: SessionEvent) -> NightView:
     """Let an event of a session happen; one of another session than the newest changes nothing."""
     if isinstance(event, SessionOpened) and not event.ad_hoc:  # a command stands beside the night
-        names = view.names
-        night = f"night {names.count('night')}"
-        names = names.model_copy(update={"things": {event.session: night}})
-        fresh = NightView(names=names, session=event.session, number=names.count("night"), state=SessionState.BRIEFING)
+        names = view.names.model_copy(update={"things": {}})
+        fresh = NightView(names=names, session=event.session, state=SessionState.BRIEFING)
         return _ordered(fresh, event.orders)
     if getattr(event, "session", view.session) != view.session:
         return view
@@ -78,7 +76,7 @@ def _briefing(view: NightView, entry: Entry, event: Briefing) -> NightView:
         case SessionOpened(orders=orders) | OrdersChanged(orders=orders):
             after = _ordered(view, orders)
         case OrdersSigned(by=by):
-            after = altered(view, signed_by=by)
+            after = altered(view, signed_by=by, number=view.names.count("night"))
         case SessionStarted():
             after = altered(
                 view,

@@ -16,13 +16,15 @@ from midwatch.terms.trust import Level, Verdict
 
 
 class SessionOpened(Happening):
-    """A briefing began. `ad_hoc` is a session for one command, beside any night."""
+    """A briefing began; a night takes its number when it is signed. `ad_hoc` is a command, beside any night."""
 
     kind: Literal["session.opened"] = "session.opened"
     session: str
     orders: Orders
     source: str = ""
     ad_hoc: bool = False
+    numbered: bool = False
+    """Whether it took the next number at once, as drafts and commands did in older versions."""
 
 
 class OrdersChanged(Happening):

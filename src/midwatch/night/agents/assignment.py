@@ -148,7 +148,7 @@ def _time_left(clock: Clock, job: JobRow, contract: RunContract) -> timedelta:
     if left < LEAST_TIME:
         raise Exhausted(
             f"Its {contract.constraints.max_runtime_minutes} minutes are used up.",
-            hint="Its work is kept; order the rest for another night, or allow more minutes.",
+            hint="Its work is kept; order the rest again, or allow more minutes.",
         )
     return left
 

@@ -98,7 +98,7 @@ async def resume_job(books: Books, job: JobRow, *, by: str) -> JobRow:
     if session.state is not SessionState.AUTONOMOUS and stage is Stage.MIRROR:
         raise Refused(
             f"{session.called} is over, and job {job.number} had no approved plan yet.",
-            hint="Order the work again for the next night.",
+            hint="Give the command again." if session.ad_hoc else "Order the work again for the next night.",
         )
     created, new = await take_up(books.ids, books.records, job, stage)
     await books.journal.record(

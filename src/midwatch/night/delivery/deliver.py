@@ -75,7 +75,9 @@ async def ask_for_review(books: Books, outside: Outside, job: JobRow) -> tuple[E
     """Open a pull request for the branch on its project's forge."""
     change, project = _delivered(job), await books.records.get(ProjectRow, job.project)
     turns = await turns_of(books.journal, job)
-    title, body = pull_request_text(job, project, books.settings().execution.commit_strategy, turns)
+    session = await books.records.get(SessionRow, job.session)
+    by = session.signed_by if session.ad_hoc else ""
+    title, body = pull_request_text(job, project, books.settings().execution.commit_strategy, turns, commanded_by=by)
     body = worded(body, await siblings(books.records, job))
     place = PullRequestPlace(
         source=project.path, project=project.id, job=job.id, branch=job.branch, head=change.head, into=project.branch

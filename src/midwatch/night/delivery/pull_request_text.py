@@ -27,14 +27,14 @@ MOST_DOUBTS = 3
 
 
 def pull_request_text(
-    job: JobRow, project: ProjectRow, strategy: str = "incremental", turns: int | None = None
+    job: JobRow, project: ProjectRow, strategy: str = "incremental", turns: int | None = None, *, commanded_by: str = ""
 ) -> tuple[str, str]:
     """Write title and body; only the person's own words may refer to issues, and no text may mention users."""
     commits = job.change.commits if job.change else ()
     title = titled(commits[0].subject) if len(commits) == 1 else f"{job.title}: {some(len(commits), 'change')}"
     parts = (
         _draft(job),
-        _why(job),
+        _why(job, commanded_by),
         _what(job, commits, strategy),
         _proof(job),
         _risks(job, commits),
@@ -71,9 +71,10 @@ def kept_back_text(job: JobRow, proof: Proof) -> str:
     return " ".join((*ended, stayed_red(job, proof)))
 
 
-def _why(job: JobRow) -> Lines:
+def _why(job: JobRow, commanded_by: str) -> Lines:
     approved = f" The plan was approved by {tamed(job.approved_by)}." if job.approved_by else ""
-    return [f"**Why.** Ordered for tonight: {job.title}.{approved}"]
+    ordered = f"Ordered by {tamed(commanded_by)}" if commanded_by else "Ordered for tonight"
+    return [f"**Why.** {ordered}: {job.title}.{approved}"]
 
 
 def _what(job: JobRow, commits: tuple[Commit, ...], strategy: str) -> Lines:

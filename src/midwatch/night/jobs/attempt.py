@@ -111,7 +111,7 @@ async def _written_down(
             return False
         if again == TRIES:
             events = await failures.failed(
-                books, rooms, now, f"The result no longer fits the state of the night: {met}", "unknown"
+                books, rooms, now, f"The result no longer fits what happened meanwhile: {met}", "unknown"
             )
         elif met is not None:
             events = await _after(books, rooms, now, met, stopped=stopped)

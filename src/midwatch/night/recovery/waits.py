@@ -44,7 +44,7 @@ async def after(books: Books, rooms: Rooms, job: JobRow, error: MidwatchError) -
         case JobSpent():
             return await _ask_for_more(books, job, error)
         case NightSpent():
-            return await _end_the_night(books, job, error)
+            return await _end_the_session(books, job, error)
         case _:
             found = await find_out(books.records, books.settings(), rooms, job, error)
             if found.act is NextAct.WAIT:
@@ -61,7 +61,7 @@ async def _wait_for(
         until = books.clock.now() + UNTOLD
     at = f"{local_time(books.settings(), until):%H:%M}"
     if session.ends_at is not None and until >= session.ends_at:
-        why = f"{error.message} It resets at {at}, after the night; the work so far is kept."
+        why = f"{error.message} It resets at {at}, after the {session.noun} ends; the work so far is kept."
         return await failed(
             books, rooms, job, f"{why} Resume it then: midwatch job resume {job.number}", "limit", headline=why
         )
@@ -129,15 +129,15 @@ async def _more(records: Records, settings: Settings, job: JobRow) -> Amount:
     return more_for(bounds, settings.execution.max_requests, planning)
 
 
-async def _end_the_night(books: Books, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
-    """At the night's own limit, end the night with the reason (SPEC 9)."""
+async def _end_the_session(books: Books, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+    """At the limit of a whole night or command, end it with the reason (SPEC 9)."""
     session = await books.records.get(SessionRow, job.session)
     ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
     if session.state is not SessionState.AUTONOMOUS:
         return (ended,)
     others = [one for one in await books.records.find(JobRow, session=session.id) if one.id != job.id]
     asks = await books.records.find(AskRow, session=session.id, state=AskState.OPEN)
-    end = NightEnd("the night's budget is used up", news=await untold(books, session, others))
+    end = NightEnd(f"the {session.noun}'s budget is used up", news=await untold(books, session, others))
     return ended, *debrief_events(books.ids, session, end, jobs=others, asks=asks)
 
 

@@ -53,14 +53,10 @@ def _machine(world: World) -> Iterator[Alarm]:
     before = max((job.isolation for job in world.jobs), key=walls.index, default=world.isolation)
     if walls.index(world.isolation) < walls.index(before):
         text = (
-            f"The sandbox of this machine is weaker than when {_began(world)}: {world.isolation} instead of {before}. "
-            "Model-driven agents get less permission from now on."
+            f"The sandbox of this machine is weaker than when the {world.session.noun} began: "
+            f"{world.isolation} instead of {before}. Model-driven agents get less permission from now on."
         )
         yield Alarm(NoticeKind.LOST_ISOLATION, f"isolation is {world.isolation}", text)
-
-
-def _began(world: World) -> str:
-    return "the command began" if world.session.ad_hoc else "the night began"
 
 
 def _short(what: str, free: int, least: int) -> Alarm:

@@ -17,7 +17,7 @@ def item_for(session: SessionRow, work_item: str) -> OrderedWork:
     for item, ordered in zip(session.items, session.orders.pieces(), strict=True):
         if item["work_item"] == work_item:
             return ordered
-    raise Corrupt(f"A work item of night {session.number} belongs to no order.")
+    raise Corrupt(f"{session.called} has a work item that belongs to no order.")
 
 
 def company_of(session: SessionRow, work_item: str) -> tuple[dict[str, str], ...]:

@@ -11,6 +11,7 @@ from midwatch.ports.clock import Ids
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.terms.asks import AskKind, AskState, Silence
 from midwatch.terms.records import AskRow, JobRow, SessionRow
+from midwatch.views.text.plain import clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +27,18 @@ class NightEnd:
 def debrief_events(
     ids: Ids, session: SessionRow, end: NightEnd, *, jobs: Iterable[JobRow], asks: Iterable[AskRow]
 ) -> list[Event]:
-    """Return all events that end a night, for one transaction."""
-    reason = end.reason
-    over = f"{session.called} is over: {reason}.{end.news}"
+    """Return all events that end a night or a command, for one transaction."""
+    reason, noun = end.reason, session.noun
+    called = f"The command “{clean(session.orders.goals[0], 60)}”" if session.ad_hoc else session.called
+    over = f"{called} is over: {reason}.{end.news}"
     events: list[Event] = [
         SessionDebriefing(session=session.id, reason=reason),
-        CheckInMade(session=session.id, type="completion", trigger="over", text=f"The night is over: {reason}."),
+        CheckInMade(session=session.id, type="completion", trigger="over", text=f"The {noun} is over: {reason}."),
         notice(ids, session.id, tier_of(NoticeKind.CHECK_IN_COMPLETION), over, subject=session.id),
     ]
     for job in jobs:
         if job.session == session.id:
-            events += stop_events(job, by=end.by, why=f"the night ended: {reason}")
+            events += stop_events(job, by=end.by, why=f"the {noun} ended: {reason}")
     events += [
         AskExpired(ask=ask.id, meant=Silence.NOT_DONE)
         for ask in asks

@@ -55,7 +55,7 @@ def _budgets(records: RecordsSeen) -> Iterator[tuple[str, BudgetUse, list[str]]]
         limits = night.orders.limits
         limit = Ceilings(usd_micros=micros(limits.usd), tokens=limits.tokens)
         held = [one for one in records.held if one.session == night.id]
-        yield f"night {night.number}", _budget(Whose.SESSION, limit, jobs, held), [job.id for job in jobs]
+        yield night.called, _budget(Whose.SESSION, limit, jobs, held), [job.id for job in jobs]
 
 
 def _granted(bounds: Constraints, jobs: Sequence[JobRow]) -> Ceilings:

@@ -8,7 +8,7 @@ from midwatch.errors import Refused, Stale
 from midwatch.journal.entry import Entry, canonical, digest
 from midwatch.journal.events import preflight as preflight_events
 from midwatch.journal.events import session as ev
-from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, on, row, set_timer
+from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, next_number, on, row, set_timer
 from midwatch.store.schema.tables import (
     acts,
     check_ins,
@@ -48,7 +48,8 @@ def session_opened(c: sa.Connection, entry: Entry, event: ev.SessionOpened) -> N
     """One night at a time; a second is refused. A person's own command may run beside it."""
     if not event.ad_hoc:
         _clear_the_stage(c, entry)
-    fresh = {"state": SessionState.BRIEFING, "level": event.orders.level, "last_moved_at": entry.at}
+    number = next_number(c, sessions) if event.numbered else 0
+    fresh = {"state": SessionState.BRIEFING, "level": event.orders.level, "last_moved_at": entry.at, "number": number}
     begin(c, entry, sessions, event.session, event, **fresh)
 
 
@@ -77,13 +78,15 @@ def orders_changed(c: sa.Connection, entry: Entry, event: ev.OrdersChanged) -> N
 
 @on(ev.OrdersSigned)
 def orders_signed(c: sa.Connection, entry: Entry, event: ev.OrdersSigned) -> None:
-    """Consent to exactly what was read: orders edited after that are not what was signed."""
+    """Consent to exactly what was read: orders edited after that are not what was signed. A night gets its number."""
     now = row(c, sessions, event.session)
     if digest(canonical(now["orders"])) != event.orders_hash:
         raise Stale("The orders were changed while they were being signed.", hint="Read them again: midwatch brief")
     where = {"id": event.session, "state": SessionState.BRIEFING}
     waited = {"signing_by": "", "signing_hash": "", "unsigned_because": ""}
-    change(c, sessions, where, signed_by=event.by, preflight=event.preflight, last_moved_at=entry.at, **waited)
+    number = now["number"] if now["number"] or now["ad_hoc"] else next_number(c, sessions)
+    signed = {"signed_by": event.by, "preflight": event.preflight, "number": number}
+    change(c, sessions, where, last_moved_at=entry.at, **signed, **waited)
 
 
 @on(ev.SessionStarted)

@@ -146,7 +146,7 @@ def _called(table: sa.Table, prefix: str) -> sa.Select[tuple[object, ...]]:
     if prefix == "act":  # an act's number is unique only within its night; people know it by its kind
         columns = [table.c.id, table.c.kind.label("title"), table.c.project, table.c.session]
     elif prefix == "ses":
-        columns.append(table.c.ad_hoc)
+        columns += [table.c.ad_hoc, table.c.created_at.label("at")]
     elif prefix == "pr":
         jobs = tables.jobs
         columns.append(sa.select(jobs.c.session).where(jobs.c.id == table.c.job).scalar_subquery().label("session"))

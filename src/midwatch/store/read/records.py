@@ -35,6 +35,8 @@ LISTED = {
 """The command that lists a table's rows, for the hint when one does not exist."""
 HEAD = sa.select(sa.func.max(journal.c.seq))
 ORDER = ("number", "seq", "created_at", "started_at", "retrieved_at", "due_at", "since")
+IN_TIME = frozenset({"sessions"})
+"""Tables whose rows do not all have a number."""
 
 
 class SqlRecords:
@@ -49,7 +51,7 @@ class SqlRecords:
     async def get(self, kind: type[R], name: str) -> R:
         """Return one row by id, small number or name, in this order if more than one has it."""
         table, said = RECORDS[kind], str(name).removeprefix("#")
-        number = int(said) if said.isdecimal() and len(said) <= MOST_DIGITS else None
+        number = (int(said) or None) if said.isdecimal() and len(said) <= MOST_DIGITS else None  # 0 is no number
         row = await self._reader.first(_getting(kind), said=said, number=number)
         if row is None:
             noun = "person" if table.name == "people" else table.name.replace("_", " ").removesuffix("s")
@@ -101,7 +103,8 @@ def _finding(kind: type[Term], *columns: tuple[str, bool | None]) -> sa.Select[A
         column = table.c[name]
         given = sa.bindparam(name, type_=column.type, expanding=bool(many))
         query = query.where(column.is_(None) if many is None else column.in_(given) if many else column == given)
-    return query.order_by(*(table.c[name] for name in ORDER if name in table.c), table.c.id)
+    order = ORDER[1:] if table.name in IN_TIME else ORDER
+    return query.order_by(*(table.c[name] for name in order if name in table.c), table.c.id)
 
 
 @lru_cache

@@ -29,7 +29,6 @@ class CodeBegun(Term):
     """What a command started, and what it allows."""
 
     session: str
-    number: int
     run: int
     jobs: tuple[JobBegun, ...]
     allows: str
@@ -47,7 +46,6 @@ async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
     names = {row.id: row.name for row in await house.records.find(ProjectRow)}
     return {
         "session": session.id,
-        "number": session.number,
         "run": run.number,
         "jobs": [_job(job, names[job.project]) for job in jobs],
         "allows": allows(run.contract, [names[job.project] for job in jobs], session.level, by_hand=wanted.by_hand),

@@ -9,6 +9,7 @@ from midwatch.compose.house import House
 from midwatch.morning import review as verdicts
 from midwatch.night.commands import steering
 from midwatch.rules.morning.verdicts import about
+from midwatch.settings.zone import clock_of
 from midwatch.surfaces.api.access import Answers, Caller, Reads, TheCaller, TheHouse
 from midwatch.surfaces.api.day import Shown
 from midwatch.surfaces.queries.audit import verify, violations
@@ -16,6 +17,7 @@ from midwatch.terms.people import Scope
 from midwatch.terms.records import JobRow, PullRequestRow, RunRow, SessionRow
 from midwatch.terms.report import Review, ReviewOutcome
 from midwatch.terms.term import Term
+from midwatch.views.text.names import session_named
 
 router = APIRouter()
 
@@ -33,6 +35,8 @@ class ReviewTaken(Term):
 
     session: str
     night: int
+    """The night's number; 0 for a command."""
+    called: str
     state: str
     scores: tuple[ScoreChange, ...]
 
@@ -90,6 +94,7 @@ async def submit(house: TheHouse, caller: TheCaller, given: Review, night: str =
     return {
         "session": session.id,
         "night": session.number,
+        "called": session_named(session, clock_of(house.loaded.settings)),
         "state": session.state.value,
         "scores": [{"run": run.number, "pre": run.score_pre, "post": run.score_post} for run in runs],
     }

@@ -26,6 +26,7 @@ async def lines_of(house: ReadSide, jobs: Sequence[JobRow]) -> dict[str, JobLine
             now,
             part_of(runs[job.run].contract, job.project) if job.run in runs else None,
             night_ends_at=nights[job.session].ends_at if job.session in nights else None,
+            noun=nights[job.session].noun if job.session in nights else "night",
             planning_usd_micros=micros(house.loaded.settings.planning.max_cost_usd),
         )
         for job in jobs

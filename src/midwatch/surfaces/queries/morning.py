@@ -7,6 +7,7 @@ from midwatch.journal.events.session import ActJudged
 from midwatch.morning import review as verdicts
 from midwatch.rules.gate.rehearsal import Rehearsal
 from midwatch.rules.gate.rehearsal import rehearse as rehearse_at
+from midwatch.settings.zone import clock_of
 from midwatch.surfaces.queries.job_stories import prompt_text
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
 from midwatch.surfaces.queries.replay import every_entry, replay_page
@@ -20,6 +21,7 @@ from midwatch.views.entries.replay import Gap, PromptUsed, Row
 from midwatch.views.entries.tags import Tag
 from midwatch.views.entries.why import Explanation
 from midwatch.views.pages.morning_items import since_then, text_now
+from midwatch.views.text.names import session_named
 
 READS = ReadTable()
 
@@ -44,6 +46,8 @@ class MorningShown(Term):
 
     session: str
     night: int
+    """The night's number; 0 for a command."""
+    called: str
     state: str
     report: str
     brief: Brief
@@ -70,7 +74,10 @@ class ReplayRow(Row):
 
 @READS.at("/morning")
 async def morning(house: ReadSide, night: str = "") -> MorningShown:
-    """Return the brief with its recommendations, evidence, assumptions and scores."""
+    """Return the brief with its recommendations, evidence, assumptions and scores.
+
+    Of the newest night; of another by its number, and of a command by its session's id.
+    """
     await house.look_here()
     session, report = await verdicts.last_report(house.records, night)
     runs = await house.records.find(RunRow, session=session.id)
@@ -80,6 +87,7 @@ async def morning(house: ReadSide, night: str = "") -> MorningShown:
     return MorningShown(
         session=session.id,
         night=session.number,
+        called=session_named(session, clock_of(house.loaded.settings)),
         state=session.state.value,
         report=report.id,
         brief=report.brief,

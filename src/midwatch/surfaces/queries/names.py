@@ -1,11 +1,10 @@
 """The names of things, read from their records: for any part of the journal."""
 
 from collections.abc import Iterable
-from functools import partial
 
 from midwatch.compose.read_side import ReadSide
 from midwatch.journal.entry import Entry
-from midwatch.settings.zone import local_time
+from midwatch.settings.zone import clock_of
 from midwatch.terms.records import ProjectRow
 from midwatch.views.text.names import Names, named
 
@@ -21,7 +20,7 @@ class NameBook:
         self._names = self._none()
 
     def _none(self) -> Names:
-        return Names(to_local=partial(local_time, self._house.loaded.settings))
+        return Names(to_local=clock_of(self._house.loaded.settings))
 
     async def of(self, entries: Iterable[Entry]) -> Names:
         """Return names for everything these entries mention."""

@@ -65,13 +65,14 @@ def draft_shown(draft: SessionRow) -> DraftShown:
 
 @READS.at("/sessions")
 async def sessions(house: ReadSide, page: Page) -> list[SessionRow]:
-    """List the nights."""
-    return page.of(await house.records.find(SessionRow))
+    """List the nights, drafts and commands, the oldest first; a page continues after a place in this list."""
+    placed = page.by(list(enumerate(await house.records.find(SessionRow), 1)), lambda one: one[0])
+    return [row for _, row in placed]
 
 
 @READS.at("/sessions/{name}")
 async def session(house: ReadSide, name: str) -> SessionWhole:
-    """Show one night with its acts, check-ins and notices."""
+    """Show one night by its number, or any session by its id, with its acts, check-ins and notices."""
     records = house.records
     row = await records.get(SessionRow, name)
     return SessionWhole(

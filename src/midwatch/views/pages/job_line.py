@@ -63,7 +63,7 @@ class JobLine(Term):
     """What it waits for, as a sentence; empty when it does not wait."""
     wakes_at: datetime | None = None
     ends_at: datetime | None = None
-    """When its time, or the night's, is up; nothing while no time is counted."""
+    """When its time, or the night's or command's, is up; nothing while no time is counted."""
     ended_by: str = ""
     """Whose limit that is."""
     minutes_left: int | None = None
@@ -102,11 +102,12 @@ def job_line(
     contract: RunContract | None = None,
     *,
     night_ends_at: datetime | None = None,
+    noun: str = "night",
     planning_usd_micros: int | None = None,
 ) -> JobLine:
     """Describe a job's state; a plan may have a smaller budget than the work."""
     most = _most(job, contract, planning_usd_micros)
-    ends_at, ended_by = _end(job, contract, now, night_ends_at)
+    ends_at, ended_by = _end(job, contract, now, [(night_ends_at, f"the {noun}")] if night_ends_at else [])
     left = max(timedelta(0), ends_at - now) // timedelta(minutes=1) if ends_at else None
     return JobLine(
         phase=phase(job),
@@ -150,14 +151,13 @@ def _most(job: JobRow, contract: RunContract | None, planning: int | None) -> in
 
 
 def _end(
-    job: JobRow, contract: RunContract | None, now: datetime, night_ends_at: datetime | None
+    job: JobRow, contract: RunContract | None, now: datetime, ends: list[tuple[datetime, str]]
 ) -> tuple[datetime | None, str]:
     """Whichever comes first; a job that waits for a person is not timed; only a running agent uses its own time."""
     if job.state is not JobState.RUNNING:
         return None, ""
-    ends = [(night_ends_at, "the night")] if night_ends_at else []
     if contract and job.agent_began_at:
         minutes = timedelta(minutes=contract.constraints.max_runtime_minutes)
-        ends.append((job.agent_began_at + minutes - timedelta(seconds=job.ran_seconds), "its time"))
+        ends = [*ends, (job.agent_began_at + minutes - timedelta(seconds=job.ran_seconds), "its time")]
     first = min(ends, default=None)
     return (max(first[0], now), first[1]) if first else (None, "")

@@ -1,6 +1,6 @@
 """The morning as a page: one sentence, the night in a line, the queue to review, and what a review changed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
@@ -10,7 +10,7 @@ from midwatch.journal.events.morning import AssumptionSettled, ReviewSubmitted, 
 from midwatch.journal.events.session import SessionEnded
 from midwatch.terms.asks import AskState
 from midwatch.terms.money import dollars, many, micros
-from midwatch.terms.records import AskRow, EvaluationRow
+from midwatch.terms.records import AskRow, EvaluationRow, SessionRow
 from midwatch.terms.report import AssumptionVerdict, FlagKind, Given, Review, ReviewOutcome, Section
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
@@ -20,13 +20,18 @@ from midwatch.views.pages.stack import StackShown, stack_shown
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import counted
 
+MOST_NIGHTS, MOST_COMMANDS = 6, 3
+"""How many the page links to."""
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 class NightLine(Term):
-    """The night in a line."""
+    """The night in a line, or the command."""
 
-    number: int
+    key: str
+    """What the page is asked for by: a night's number; a command has none, so its session's id."""
+    called: str
+    noun: str
     level: str
     began: datetime | None
     ended: datetime | None
@@ -173,7 +178,9 @@ def _number(count: int) -> str:
 def _night(rows: NightRows) -> NightLine:
     session = rows.session
     return NightLine(
-        number=session.number,
+        key=session_key(session),
+        called="Command" if session.ad_hoc else session.called,
+        noun=session.noun,
         level=session.level.value,
         began=session.started_at,
         ended=session.debrief_at or session.ended_at,
@@ -184,6 +191,23 @@ def _night(rows: NightRows) -> NightLine:
         answered=sum(ask.state is AskState.ANSWERED for ask in rows.asks),
         by_silence=sum(ask.state is AskState.EXPIRED for ask in rows.asks),
     )
+
+
+def session_key(session: SessionRow) -> str:
+    """Give what a page asks for this night or command by."""
+    return session.id if session.ad_hoc else str(session.number)
+
+
+def sessions_listed(sessions: Iterable[SessionRow], names: Names) -> tuple[tuple[str, str], ...]:
+    """List the last nights, then the last commands, each by its key and name."""
+    every = tuple(sessions)
+    nights = [(session_key(one), one.called) for one in every if not one.ad_hoc]
+    commands = [(session_key(one), _capital(names.command(one.created_at))) for one in every if one.ad_hoc]
+    return (*nights[-MOST_NIGHTS:], *commands[-MOST_COMMANDS:])
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _spent(rows: NightRows) -> str:

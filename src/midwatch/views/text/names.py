@@ -1,12 +1,17 @@
 """The names people read: `job 2` for `job_01J...`, counted exactly as the records count them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import Final
 
 from pydantic import Field
 
+from midwatch.terms.records import SessionRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, spaced
+
+MOMENT: Final = "%d %b %H:%M"
+COMMAND: Final = "command"
 
 
 class Called(Term):
@@ -19,6 +24,8 @@ class Called(Term):
     project: str = ""
     session: str = ""
     ad_hoc: bool = False
+    at: datetime | None = None
+    """When a session was opened: a command is known by this moment, a night by its number."""
 
 
 def _as_it_is(at: datetime) -> datetime:
@@ -42,28 +49,46 @@ class Names(Term):
 
     def clock(self, at: datetime) -> str:
         """Write a moment as the reader's clock shows it; where that clock is not known, say which it is."""
-        return f"{at:%H:%M} UTC" if self.to_local is _as_it_is else f"{self.to_local(at):%H:%M}"
+        return self._shown(at, "%H:%M")
+
+    def _shown(self, at: datetime, form: str) -> str:
+        return f"{at:{form}} UTC" if self.to_local is _as_it_is else f"{self.to_local(at):{form}}"
+
+    def command(self, at: datetime) -> str:
+        """Name a command by the moment when it was given; it has no number."""
+        return f"{COMMAND} of {self._shown(at, MOMENT)}"
+
+    def whose(self, session: str) -> str:
+        """Say whose entry it is: one night's, which its reader knows, or a command's."""
+        name = self.things.get(session, "")
+        return f"the {name}" if name.startswith(COMMAND) else "the night"
+
+
+def session_named(session: SessionRow, to_local: Callable[[datetime], datetime]) -> str:
+    """Name a night by its number and a command by its time; at the beginning of a sentence."""
+    return f"The {Names(to_local=to_local).command(session.created_at)}" if session.ad_hoc else session.called
 
 
 def named(found: Iterable[Called], before: Names | None = None) -> Names:
     """Name things by their short names; acts by what they are and where, so projects come first."""
     known = before or Names()
     rows = tuple(found)
-    projects = known.projects | {one.id: clean(one.title, 63) for one in rows if one.noun == "project"}
-    things = {one.id: _name(one, projects) for one in rows if one.noun != "project"}
+    projects = {one.id: clean(one.title, 63) for one in rows if one.noun == "project"}
+    known = known.model_copy(update={"projects": known.projects | projects})
+    things = {one.id: name for one in rows if one.noun != "project" and (name := _name(one, known))}
     sessions = {one.id: one.session for one in rows if one.session}
-    return known.model_copy(
-        update={"projects": projects, "things": known.things | things, "sessions": known.sessions | sessions}
-    )
+    return known.model_copy(update={"things": known.things | things, "sessions": known.sessions | sessions})
 
 
-def _name(one: Called, projects: Mapping[str, str]) -> str:
-    """Work items and acts are named by what they are, not by a number."""
+def _name(one: Called, known: Names) -> str:
+    """Work items and acts are named by what they are, a command by its time; a draft of orders has no name yet."""
     match one.noun:
         case "work":
             return f"“{clean(one.title, 60)}”"
+        case "night" if one.ad_hoc:
+            return known.command(one.at) if one.at else COMMAND
         case "act":
-            where = projects.get(one.project)
+            where = known.projects.get(one.project)
             return spaced(one.title) + (f" in {where}" if where else "")
         case _:
-            return f"{'command' if one.ad_hoc else one.noun} {one.number}"
+            return f"{one.noun} {one.number}" if one.number else ""

@@ -15,7 +15,7 @@ SENTENCES: dict[How, str] = {
     "killed": "The agent was killed by signal {signal}, which Midwatch did not send.",
     "wall": "The agent was stopped because its time was up.",
     "idle": "The agent was stopped because it printed nothing for too long.",
-    "dead_man": "The agent was stopped because the night was over and the server had not been in touch.",
+    "dead_man": "The agent was stopped because its time was over and the server had not been in touch.",
     "stopped": "The agent was stopped on request.",
     "unguarded": "The agent was stopped because the process that guards its holder was killed.",
     "not_started": "The command could not be started: {why}.",

@@ -66,7 +66,7 @@ def _read(file: Path) -> str:
 def show_sheet(session: dict[str, Any]) -> None:
     """Print the orders as one sheet: what, limits, permissions, what will not happen."""
     orders = session["orders"]
-    head(f"Orders for night {session['number']} · {_marked(orders, 'level ' + orders['level'], 'level')}")
+    head(f"Orders for tonight · {_marked(orders, 'level ' + orders['level'], 'level')}")
     for goal in orders["goals"]:
         line(goal, first="  goal: ")
     for item in orders["work"]:

@@ -7,6 +7,7 @@ import typer
 
 from midwatch.errors import Unknown
 from midwatch.surfaces.cli.main import verbs
+from midwatch.surfaces.cli.morning.review import JOB, session_of
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import (
     JSON_FLAG,
@@ -31,6 +32,7 @@ TOLD = " " * 17
 
 def replay(  # noqa: PLR0913  each is a flag a person may type
     night: str = typer.Option("", help="A night's number; everything by default."),
+    job: str = JOB,
     tag: str = typer.Option("", help="Only: writes, errors, assumptions, evidence or decisions."),
     *,
     after: int = typer.Option(0, min=0, help="Begin after this entry."),
@@ -43,7 +45,7 @@ def replay(  # noqa: PLR0913  each is a flag a person may type
 
     Example: midwatch replay --night 1 --tag decisions
     """
-    rows = _rows(night, tag, after, limit=None if every else limit)
+    rows = _rows(session_of(night, job), tag, after, limit=None if every else limit)
     if as_json:
         show_json_list(rows)
         return

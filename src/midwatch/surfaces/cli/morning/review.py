@@ -21,23 +21,31 @@ from midwatch.surfaces.cli.shell.screen import (
 )
 from midwatch.views.text.plain import counted
 
+NIGHT = typer.Option("", help="A night's number; the newest by default.")
+JOB = typer.Option("", help="A job's number, for the night or the command that it worked in.")
 KEYS = {"a": "accepted", "e": "modified", "r": "rejected", "d": "deferred"}
 
 
-def morning(
-    night: str = typer.Option("", help="A night's number; the newest by default."), *, as_json: bool = JSON_FLAG
-) -> None:
+def morning(night: str = NIGHT, job: str = JOB, *, as_json: bool = JSON_FLAG) -> None:
     """Read the brief.
 
     Example: midwatch morning
     """
-    answer = client.get("/morning", night=night)
+    answer = client.get("/morning", night=session_of(night, job))
     if as_json:
         show_json(answer)
         return
     show_brief(answer)
     if answer["state"] == "debrief":
-        typer.echo(wanted("Your verdicts: midwatch review"))
+        which = f" --night {night}" if night else f" --job {job}" if job else ""
+        typer.echo(wanted(f"Your verdicts: midwatch review{which}"))
+
+
+def session_of(night: str, job: str) -> str:
+    """Say whose brief or entries are asked for; a command has no number, so it is named by a job of it."""
+    if night and job:
+        raise Misuse("That names a night and a job.", hint="Name one of them: --night 1, or --job 1")
+    return str(client.get(f"/jobs/{client.part(job)}")["session"]) if job else night
 
 
 def show_brief(answer: dict[str, Any]) -> None:
@@ -55,7 +63,8 @@ def show_brief(answer: dict[str, Any]) -> None:
 
 
 def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
-    night: str = typer.Option("", help="A night's number; the newest by default."),
+    night: str = NIGHT,
+    job: str = JOB,
     usefulness: int = typer.Option(0, min=0, max=5, help="1 to 5."),
     trust: int = typer.Option(0, min=0, max=5, help="1 to 5."),
     brevity: int = typer.Option(0, min=0, max=5, help="1 to 5."),
@@ -75,6 +84,7 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
 
     Example: midwatch review --usefulness 4 --trust 4 --brevity 5 --accept 1 --reject 2
     """
+    night = session_of(night, job)
     result = client.get("/morning", night=night)
     by_flags = any((usefulness, trust, brevity, accept, modify, reject, defer, keep_open, right, wrong, flag))
     if by_flags:
@@ -102,7 +112,7 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
             good(f"Run {row['run']}: ")
             + f"score {score_text(row['pre'])} before, {score_text(row['post'])} after your review."
         )
-    typer.echo(f"Night {answer['night']} is {answer['state']}. Thank you.")
+    typer.echo(f"{answer['called']} is {answer['state']}. Thank you.")
 
 
 def _from_flags(answer: dict[str, Any], groups: dict[str, list[str]], ratings: tuple[int, int, int]) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def _assumed(answer: dict[str, Any], groups: dict[str, list[str]]) -> list[dict[
     for status, places in groups.items():
         for place in places:
             if not place.isdigit() or not 1 <= int(place) <= len(made):
-                raise Misuse(f"There is no assumption {place}.", hint=f"The night made {len(made)}: midwatch morning")
+                raise Misuse(f"There is no assumption {place}.", hint=f"There are {len(made)}: midwatch morning")
             found.append({"assumption": str(made[int(place) - 1]["id"]), "status": status})
     return found
 

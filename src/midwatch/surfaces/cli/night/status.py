@@ -115,7 +115,8 @@ def _where(ask: dict[str, Any]) -> str:
 
 def _show_night(night: dict[str, Any]) -> None:
     mode = "paused: " + night["why_paused"] if night["paused"] else night["state"]
-    head(f"Night {night['number']} · {mode} · level {night['level']}")
+    called = f"Night {night['number']}" if night["number"] else "Orders for tonight"
+    head(f"{called} · {mode} · level {night['level']}")
     typer.echo(
         f"  {night['minutes']:g} of {night['max_minutes']} min · round {night['rounds']} · "
         f"{counted(night['decisions'], 'decision')}, {night['actions']} done"

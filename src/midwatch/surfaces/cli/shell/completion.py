@@ -20,6 +20,7 @@ SOURCES: Final = {
     ":forge": ("/forges", "name"),
     ":goal": ("/goals", "statement"),
     ":item": ("/work", "number"),
+    ":job": ("/jobs", "number"),
     ":key": ("/settings", "key"),
     ":night": ("/sessions", "number"),
     ":person_": ("/people", "name"),
@@ -90,7 +91,8 @@ def _choices(words: tuple[str, ...]) -> Complete:
 
 def _names(path: str, field: str) -> Complete:
     def complete(_ctx: Any, _param: Any, typed: str) -> list[str]:
-        return _offered((row[field] for row in _listed(client.glance, path) if not row.get("ad_hoc")), typed)
+        rows = (row for row in _listed(client.glance, path) if not row.get("ad_hoc"))
+        return _offered((row[field] for row in rows if row[field]), typed)  # a draft's number is 0
 
     return complete
 

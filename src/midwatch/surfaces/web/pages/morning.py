@@ -23,7 +23,7 @@ from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
 from midwatch.views.pages.morning_items import NightRows, pull_of
-from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, review_of
+from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, review_of, session_key, sessions_listed
 
 router = APIRouter(include_in_schema=False)
 MOST_INLINE = 60_000
@@ -45,7 +45,7 @@ KINDS = (
 async def morning(request: Request, house: TheHouse, night: str = "") -> HTMLResponse:
     """Show the newest night that has a report, or the requested one."""
     if not night and not await house.records.find(rec.ReportRow):
-        sessions = await house.records.find(rec.SessionRow)
+        sessions = await house.records.find(rec.SessionRow, ad_hoc=False)
         return page(request, "morning.html", here="Morning", morning=None, under_way=_under_way(sessions))
     shown = await _shown(house, night)
     return page(request, "morning.html", here="Morning", under_way=False, fresh=False, **shown)
@@ -127,13 +127,14 @@ def _diff(raw: bytes, job: int) -> Markup:
     return diff_html(raw.decode(errors="replace"), command=f"midwatch job diff {job}")
 
 
-async def _page(house: House, night: str) -> tuple[MorningPage, tuple[int, ...]]:
+async def _page(house: House, night: str) -> tuple[MorningPage, tuple[tuple[str, str], ...]]:
     await house.look_here()
     rows = await night_rows(house, night)
-    sessions = {one.id: one.number for one in await house.records.find(rec.SessionRow)}
-    nights = tuple(sorted({sessions[one.session] for one in await house.records.find(rec.ReportRow)}))
     entries = await _entries(house, rows.session.id)
-    return morning_page(rows, entries, await names_of(house, entries)), nights
+    names = await names_of(house, entries)
+    reported = tuple({one.session for one in await house.records.find(rec.ReportRow)})
+    nights = sessions_listed(await house.records.find(rec.SessionRow, id=reported), names)
+    return morning_page(rows, entries, names), nights
 
 
 async def page_of(house: House, night: str) -> MorningPage:
@@ -204,7 +205,7 @@ async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
 async def _stack_shown(house: House, row: rec.StackRow) -> HTMLResponse:
     """Draw the stack, and with it the pull requests in it that the page shows."""
     night = await house.records.get(rec.SessionRow, row.session)
-    shown = await page_of(house, str(night.number))
+    shown = await page_of(house, session_key(night))
     mine = {step.number for step in row.order}
     pulls = [item.pull for item in shown.items if item.pull is not None and item.pull.number in mine]
     return HTMLResponse(fragment("_stack_and_pulls.html", stack=await in_words(house, row), pulls=pulls))

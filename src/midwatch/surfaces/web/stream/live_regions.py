@@ -11,6 +11,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed
 from midwatch.journal.events.session import AskAnswered, AskExpired, AskOpened, AskWithdrawn
 from midwatch.rules.morning.tally import tally
+from midwatch.settings.zone import clock_of
 from midwatch.surfaces.queries.asks import shown_asks
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import NameBook
@@ -93,7 +94,8 @@ class Painter:
         needed = wanted & {"jobs", "asks", "gauges", "counts"}
         jobs = await find(rec.JobRow, session=session.id) if session and needed else ()
         asks = await find(rec.AskRow, state=AskState.OPEN) if wanted & {"asks", "counts"} else ()
-        shown: dict[str, Any] = {"night": night_shown(session, **await self._said(session, wanted))}
+        clock = clock_of(self._house.loaded.settings)
+        shown: dict[str, Any] = {"night": night_shown(session, clock, **await self._said(session, wanted))}
         if "counts" in wanted:
             shown["counts"] = await self._counts(session, jobs, len(asks))
         if "asks" in wanted:
@@ -181,7 +183,8 @@ class Painter:
         if session is None or session.started_at is None:
             return Markup()
         end = session.debrief_at or session.ended_at or self._house.clock.now()
-        return timeline_svg(night_picture(self._course.pictured, session.started_at, max(end, session.started_at)))
+        begin, pictured = session.started_at, self._course.pictured
+        return timeline_svg(night_picture(pictured, begin, max(end, begin), session.noun))
 
 
 def _row(job: JobShown) -> str:

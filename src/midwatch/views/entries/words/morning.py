@@ -50,11 +50,11 @@ def _reviewing(event: Reviewing, names: Names) -> str:
             value = "nothing to measure" if score is None else f"{score:.2f}"
             text = f"{names.of(event.run, 'a run').capitalize()} scored {when} review: {value}"
         case ev.ReviewSubmitted(review=review):
-            text = f"{clean(event.by)} reviewed the night: {_review(review)}"
+            text = f"{clean(event.by)} reviewed {names.whose(event.session)}: {_review(review)}"
         case ev.AssumptionSettled(statement=statement):
             text = f"{clean(event.by)} {event.status} the assumption: {clean(statement)}"
         case ev.ReviewTimedOut():
-            text = "The review was not given in time; the night is not scored"
+            text = f"The review was not given in time; {names.whose(event.session)} is not scored"
         case _:
             assert_never(event)
     return text

@@ -19,7 +19,7 @@ def sentence(event: ev.SessionEvent, names: Names) -> str:
     if isinstance(event, Briefing):
         return _briefing(event, names)
     if isinstance(event, Course):
-        return _course(event, _whose(names, event.session))
+        return _course(event, _whose(event, names))
     if isinstance(event, Asking):
         return _asking(event, names)
     if isinstance(event, Reaching):
@@ -27,9 +27,9 @@ def sentence(event: ev.SessionEvent, names: Names) -> str:
     return _thinking(event, names)
 
 
-def _whose(names: Names, session: str) -> str:
-    called = names.of(session, "")
-    return called.capitalize() if called.startswith("command ") else "The night"
+def _whose(event: Course | ev.SessionStarted, names: Names) -> str:
+    called = names.whose(event.session)
+    return called[0].upper() + called[1:]
 
 
 def _briefing(event: Briefing, names: Names) -> str:
@@ -44,7 +44,7 @@ def _briefing(event: Briefing, names: Names) -> str:
             text = f"{clean(by)} signed the orders"
         case ev.SessionStarted():
             work = counted(len(event.items), "item")
-            began = f"{_whose(names, event.session)} began at level {event.level.value}"
+            began = f"{_whose(event, names)} began at level {event.level.value}"
             text = f"{began}: {work}, until {names.clock(event.ends_at)} at the latest"
         case _:
             assert_never(event)

@@ -1,6 +1,6 @@
 """What the Live page shows: the state of the night, its counts, what it used, what happened."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
@@ -14,7 +14,7 @@ from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.entries.tags import MILESTONES, Phase, phase_of
 from midwatch.views.pages.job_line import spent_by
-from midwatch.views.text.names import Names
+from midwatch.views.text.names import Names, session_named
 from midwatch.views.text.plain import clean, counted, spaced
 
 FEED_ROWS: Final = 60
@@ -58,6 +58,7 @@ class NightShown(Term):
     """The banner: which night, its state, its level."""
 
     number: int = 0
+    noun: str = "night"
     title: str
     sentence: str = ""
     paused: str = ""
@@ -66,6 +67,8 @@ class NightShown(Term):
     level_means: str = ""
     authority: str = ""
     under_way: bool = False
+    steered: bool = False
+    """Whether it can be paused, stopped and spoken to as a whole, as a night; a command's jobs are stopped singly."""
     ends_at: datetime | None = None
     next_round_at: datetime | None = None
     next_page: str = ""
@@ -117,8 +120,10 @@ def check_in_shown(rows: Iterable[CheckInRow]) -> CheckInShown | None:
     return CheckInShown(at=last.created_at, text=clean(last.text, 480), alert=last.type == "alert")
 
 
-def night_shown(session: SessionRow | None, *, headline: str = "", authority: str = "") -> NightShown:
-    """Describe the newest night; when none is under way, say what to do next."""
+def night_shown(
+    session: SessionRow | None, to_local: Callable[[datetime], datetime], *, headline: str = "", authority: str = ""
+) -> NightShown:
+    """Describe the newest night, or the newest command if there was none; when none is under way, what to do next."""
     if session is None:
         return NightShown(
             title="No night is under way.",
@@ -127,7 +132,7 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
             next_words="Prepare tonight",
         )
     if session.state is SessionState.AUTONOMOUS:
-        return _under_way(session, authority)
+        return _under_way(session, session_named(session, to_local), authority)
     if session.state is SessionState.BRIEFING:
         return NightShown(
             title="No night is under way.",
@@ -139,26 +144,33 @@ def night_shown(session: SessionRow | None, *, headline: str = "", authority: st
     said = clean(headline, 300) or f"It ended: {clean(session.reason, 200) or 'without a reason'}."
     return NightShown(
         number=session.number,
-        title=f"Night {session.number} is over.",
+        noun=session.noun,
+        title=f"{session_named(session, to_local)} is over.",
         sentence=said,
-        next_page="/morning" if waits else "/tonight",
+        next_page=_morning_of(session) if waits else "/tonight",
         next_words="Review the results" if waits else "Prepare tonight",
     )
 
 
-def _under_way(session: SessionRow, authority: str) -> NightShown:
+def _morning_of(session: SessionRow) -> str:
+    return f"/morning?night={session.id}" if session.ad_hoc else "/morning"
+
+
+def _under_way(session: SessionRow, called: str, authority: str) -> NightShown:
     level = session.level.value
     state = "is paused" if session.paused else "is under way"
     goals = "; ".join(clean(goal, 120) for goal in session.orders.goals[:2])
     return NightShown(
         number=session.number,
-        title=f"Night {session.number} {state}",
+        noun=session.noun,
+        title=f"{called} {state}",
         sentence=goals,
         paused=_sentence(session.why_paused) if session.paused else "",
         level=level,
         level_means=LEVEL_MEANS[session.level],
         authority=spaced(authority),
         under_way=True,
+        steered=not session.ad_hoc,
         ends_at=session.ends_at,
         next_round_at=None if session.paused else session.next_round_at,
     )

@@ -58,17 +58,18 @@ class NightPicture(Term):
 
     begin: datetime
     end: datetime
+    noun: str = "night"
     spans: tuple[Span, ...] = ()
     folds: tuple[Fold, ...] = ()
 
 
-def night_picture(entries: Sequence[Entry], begin: datetime, now: datetime) -> NightPicture:
+def night_picture(entries: Sequence[Entry], begin: datetime, now: datetime, noun: str = "night") -> NightPicture:
     """Lay a night's entries out as spans up to `now`; a span without an end is still open."""
     weaver = _Weaver()
     for entry in entries:
         weaver.take(entry)
     spans = weaver.upto(now)
-    return NightPicture(begin=begin, end=now, spans=spans, folds=_folds(spans, begin, now))
+    return NightPicture(begin=begin, end=now, noun=noun, spans=spans, folds=_folds(spans, begin, now))
 
 
 def in_words(picture: NightPicture) -> str:
@@ -80,7 +81,7 @@ def in_words(picture: NightPicture) -> str:
     ]
     idle = sum(((fold.end - fold.begin) for fold in picture.folds), timedelta())
     quiet = f", {minutes_in_words(idle)} idle and folded" if picture.folds else ""
-    return f"The night so far, {minutes_in_words(picture.end - picture.begin)}: {', '.join(result)}{quiet}."
+    return f"The {picture.noun} so far, {minutes_in_words(picture.end - picture.begin)}: {', '.join(result)}{quiet}."
 
 
 class _Weaver:
