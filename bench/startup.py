@@ -12,7 +12,7 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -51,7 +51,12 @@ class NoNetwork:
         """Tell nothing."""
         return {}
 
-    async def refused(self) -> tuple[HostRefused, ...]:
+    @property
+    def only_repeats(self) -> asyncio.Event:
+        """Never set."""
+        return asyncio.Event()
+
+    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:  # noqa: ARG002 - as the port
         """Name nothing."""
         return ()
 

@@ -317,7 +317,7 @@ def test_working_is_offered_the_tools_of_the_settings_and_nothing_is_bypassed() 
     )
     words = DRIVER.launch(work, "claude").argv
     assert words[words.index("--tools") + 1] == "Read,Bash"
-    assert words[words.index("--permission-mode") + 1] == "manual"
+    assert words[words.index("--permission-mode") + 1] == "default"
     assert words[words.index("--setting-sources") + 1] == ""
     assert not [word for word in words if "bypass" in word or "dangerously" in word]
 

@@ -128,3 +128,14 @@ async def test_a_value_that_looks_like_an_option_is_a_value(house: House) -> Non
     plan = await Housekeeper().plan(limited(await house.task(), checks=("--version",), do_not_touch=("-x", "a.py")))
     assert plan.checks == ("--version",)
     assert plan.files == ("b.py", "c.py")
+
+
+async def test_it_runs_no_module_of_the_project_that_is_called_like_one_of_its_own(house: House) -> None:
+    task = await house.task()
+    for name in ("ast.py", "typing.py", "midwatch/__init__.py", "midwatch/crew/__init__.py"):
+        module = task.room.tree / name
+        module.parent.mkdir(parents=True, exist_ok=True)
+        module.write_text("import pathlib\n\npathlib.Path('ran-here').touch()\nraise SystemExit(3)\n")
+    plan = await Housekeeper().plan(task)
+    assert {"a.py", "b.py", "c.py"} <= set(plan.files)
+    assert not (task.room.tree / "ran-here").exists()

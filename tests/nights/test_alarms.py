@@ -121,7 +121,7 @@ async def test_a_job_that_has_used_most_of_its_money_is_told_once(tmp_path: Path
 async def test_progress_is_told_quietly_at_each_check_in(tmp_path: Path) -> None:
     """SPEC 9, S6: progress check-ins are notices of tier 3."""
     async with a_scripted_house(tmp_path / "home") as house:
-        await begun(house, tmp_path)
+        await begun(house, tmp_path, level=Level.MODERATE)
         await house.pass_time(minutes=31)
         made = [row for row in await house.house.records.find(CheckInRow) if row.type == "progress"]
         told = await notices(house, "0 of 1 done, 1 running.")

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from midwatch.crew.housekeeping import Housekeeper
-from midwatch.evening.projects import flag_project
+from midwatch.evening.projects import flag_project, set_level
+from midwatch.night.asks import settlement
 from midwatch.surfaces.queries.status import status
 from midwatch.surfaces.web.pages.morning import page_of
 from midwatch.surfaces.web.stream.live_regions import Painter
+from midwatch.terms.asks import AskState
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.projects import Flag
-from midwatch.terms.records import ReportRow, RunRow, SessionRow
+from midwatch.terms.records import AskRow, PastAct, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import ITEM_DONE, ScoreParts
 from midwatch.terms.trust import Level
 from tests.nights.house import ONE_TRY, TestHouse, a_house, orders, sample_repository
@@ -106,3 +108,69 @@ async def test_live_counts_as_the_brief_does(tmp_path: Path) -> None:
         await house.to_the_brief()
         await house.settle()
         assert "1 of 2 delivered as pull requests. 1 needs your" in (await painter.draw(("banner",)))["banner"]
+
+
+def lines_of(report: ReportRow, title: str) -> tuple[str, ...]:
+    return next(one for one in report.brief.sections if one.title == title).lines
+
+
+async def test_what_found_no_free_place_is_not_started_and_wants_no_decision(tmp_path: Path) -> None:
+    """It was called refused, with the advice to change what refused it."""
+    async with a_house(tmp_path / "home", agents=AGENTS, flags={"jobs.max_in_all": 2}) as house:
+        for name in "abcd":
+            await house.project(sample_repository(tmp_path / name), name=name)
+        work = tuple(OrderedWork(project=name, title=f"Work on {name}", agent="good") for name in "abcd")
+        await house.begin(orders(level=Level.CAUTIOUS, work=work))
+        await house.settle()
+        codes = [act.code for act in await house.house.records.find(PastAct) if act.state == "refused"]
+        assert codes == ["gate.crowded"] * 2
+        shown = (await Painter(house.house).draw(("counts",)))["counts"].striptags()
+        assert " ".join(shown.split()) == "2 need you 0 at work 2 wait 0 of 4 done 2 not started"
+        await settlement.debrief(house.house.books, "1", "ann stopped it", actor="ann")
+        await house.settle()
+        (report,) = await house.house.records.find(ReportRow)
+        became = [str(one.became) for one in report.recommendations]
+        assert became == ["stopped", "stopped", "not_started", "not_started"]
+        assert report.brief.headline == (
+            "Night 1: 0 of 4 delivered as pull requests; 2 not started. 2 need your attention."
+        )
+        assert (await page_of(house.house, "")).verdict == "None of four done. Two need your attention."
+        assert lines_of(report, "Decisions needed") == ("2 ordered works not done or in doubt: decide in the review.",)
+
+
+async def test_an_open_ask_about_failed_work_is_one_decision_and_not_two(tmp_path: Path) -> None:
+    async with house_of(tmp_path) as house:
+        for name in "ab":
+            await house.project(sample_repository(tmp_path / name), name=name)
+        work = (OrderedWork(project="a", title="A", agent="good"), OrderedWork(project="b", title="B", agent="broken"))
+        await house.begin(orders(level=Level.FULL, work=work))
+        await house.settle()
+        (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
+        await settlement.debrief(house.house.books, "1", "ann stopped it", actor="ann")
+        await house.settle()
+        (report,) = await house.house.records.find(ReportRow)
+        assert report.brief.headline == "Night 1: 1 of 2 delivered as pull requests. 1 needs your attention."
+        page = await page_of(house.house, "")
+        assert page.verdict == "One of two done. One needs your attention."
+        (line,) = lines_of(report, "Decisions needed")
+        assert line.startswith(f"{ask.number}. {ask.question[:40]}")
+        assert [one.number for one in page.decisions] == [ask.number]
+
+
+async def test_a_rejected_plan_and_a_proposal_want_no_decision_in_the_morning(tmp_path: Path) -> None:
+    """The person has decided the one, and is only shown the other."""
+    async with a_house(tmp_path / "home", agents=AGENTS, flags={"jobs.max_in_all": 1}) as house:
+        for name in "ab":
+            await house.project(sample_repository(tmp_path / name), name=name)
+        work = tuple(OrderedWork(project=name, title=f"Work on {name}", agent="good") for name in "ab")
+        await house.begin(orders(level=Level.CAUTIOUS, work=work))
+        await house.settle()
+        (ask,) = await house.house.records.find(AskRow, state=AskState.OPEN)
+        await set_level(house.house.books, Level.OBSERVE, by="ann")
+        await settlement.answer(house.house.books, ask.id, "reject", by="ann")
+        await house.to_the_brief()
+        await house.settle()
+        (report,) = await house.house.records.find(ReportRow)
+        assert {str(one.became) for one in report.recommendations} == {"declined", "proposed"}
+        assert report.brief.headline == "Night 1: 0 of 2 delivered as pull requests; 1 only proposed."
+        assert lines_of(report, "Decisions needed") == ("None.",)

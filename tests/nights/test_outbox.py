@@ -169,7 +169,7 @@ async def test_a_brief_made_at_night_is_pushed_at_seven_in_its_short_form(tmp_pa
         assert at == "07:00"
         assert len(text.partition("Read it all: midwatch morning")[0]) < 1000
         (ready,) = [text for _, text in box.heard if "PR ready: " in text]
-        assert "checks green\nNo model requests · under a minute" in ready
+        assert "checks green · No model requests · under a minute" in ready
         assert not any(row.counts for row in await house.house.records.find(PushRow))
         await all_is_well(house)
 

@@ -117,7 +117,7 @@ async def test_the_checks_of_every_work_are_tried_as_the_night_runs_them_each_on
     async with prepared(tmp_path) as house:
         sample, shop = tmp_path / "sample", sample_repository(tmp_path / "shop")
         await _no_checks(house, sample)
-        _committed(sample, "Makefile", "test:\n\t@echo 2 passed\n")
+        commit(sample, "Makefile", "test:\n\t@echo 2 passed\n")
         await house.project(shop, name="shop")
         work = (
             OrderedWork(project="sample", title="Tidy up", checks=("true",)),
@@ -159,8 +159,8 @@ async def test_the_lockfile_that_chose_the_setup_is_named(tmp_path: Path) -> Non
     tool.chmod(0o755)
     more = f'[sandbox]\nsetup_domains = ["cargo"]\ntoolchains = ["{tool.parent}"]\n'
     async with prepared(tmp_path, more=more) as house:
-        _committed(tmp_path / "sample", "Cargo.lock", "")
-        _committed(tmp_path / "sample", "poetry.lock", "")
+        commit(tmp_path / "sample", "Cargo.lock", "")
+        commit(tmp_path / "sample", "poetry.lock", "")
         reason = '`CARGO_HOME="$MIDWATCH_CACHE/cargo" cargo fetch --locked`, because Cargo.lock is there.'
         line = (await looked(house))[What.SETUP, "sample"]
         assert line.text.startswith("Set up in ")
@@ -203,16 +203,16 @@ async def _uncommitted(_: TestHouse, source: Path) -> None:
 
 async def _found_tool_missing(house: TestHouse, source: Path) -> None:
     await _no_checks(house, source)
-    _committed(source, "justfile", "test:\n\tnosuchtool\n")
+    commit(source, "justfile", "test:\n\tnosuchtool\n")
 
 
 async def _found_red(house: TestHouse, source: Path) -> None:
     await _no_checks(house, source)
-    _committed(source, "Makefile", "test:\n\t@echo 2 failed; exit 1\n")
+    commit(source, "Makefile", "test:\n\t@echo 2 failed; exit 1\n")
 
 
 async def _lockfile(_: TestHouse, source: Path) -> None:
-    _committed(source, "package-lock.json", "{}")
+    commit(source, "package-lock.json", "{}")
 
 
 TWO = "yarn.lock asks for `yarn install --frozen-lockfile` (package-lock.json is not used: package.json names yarn)"
@@ -220,12 +220,12 @@ TWO = "yarn.lock asks for `yarn install --frozen-lockfile` (package-lock.json is
 
 async def _two_lockfiles(house: TestHouse, source: Path) -> None:
     await _lockfile(house, source)
-    _committed(source, "yarn.lock", "")
-    _committed(source, "package.json", '{"packageManager": "yarn@1.22.22"}')
+    commit(source, "yarn.lock", "")
+    commit(source, "package.json", '{"packageManager": "yarn@1.22.22"}')
 
 
 async def _no_poetry(_: TestHouse, source: Path) -> None:
-    _committed(source, "poetry.lock", "")
+    commit(source, "poetry.lock", "")
 
 
 async def _refused(house: TestHouse, _: Path) -> None:
@@ -233,7 +233,9 @@ async def _refused(house: TestHouse, _: Path) -> None:
     await by_day.change_project(house.house.books, "sample", by="ann", setup=f'python3 -c "{reading}"')
 
 
-def _committed(source: Path, name: str, text: str) -> None:
+def commit(source: Path, name: str, text: str) -> None:
+    """Commit a file to a person's project."""
+    (source / name).parent.mkdir(exist_ok=True)
     (source / name).write_text(text)
     git(source, "add", name)
     git(source, "commit", "-qm", "more")

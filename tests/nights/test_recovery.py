@@ -95,8 +95,8 @@ async def test_after_three_tries_everywhere_the_night_stops_and_asks_loudly(tmp_
         assert session.paused
         (told,) = await records.find(NoticeRow, subject=ask.id)
         assert told.tier == Tier.URGENT
-        first = [row for row in await records.find(NoticeRow) if row.subject == jobs[0].id]
-        assert [row.tier for row in first] == [Tier.ACTION]
+        first = [row for row in await records.find(NoticeRow) if "Job 1 (Tidy up) failed at " in row.text]
+        assert [(row.tier, row.subject) for row in first] == [(Tier.ACTION, session.id)]
         await all_is_well(house)
 
 

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from midwatch.errors import Misuse
 from midwatch.rules.budget.egress import (
     HostRule,
+    RefusalRounds,
+    another_refusal,
     canonical,
     clients_in,
     fault_in,
     may_reach,
+    only_repeats,
     rules_of,
     same_domain,
     shown,
@@ -218,3 +221,26 @@ SAME_DOMAIN = {
 @pytest.mark.parametrize("pair", SAME_DOMAIN)
 def test_a_host_belongs_to_a_registrys_domain_or_not(pair: tuple[str, str]) -> None:
     assert same_domain(*pair) is SAME_DOMAIN[pair]
+
+
+def after(*moments: float) -> RefusalRounds:
+    """Refuse a host at each of these seconds."""
+    refused = RefusalRounds()
+    for moment in moments:
+        refused = another_refusal(refused, moment)
+    return refused
+
+
+@pytest.mark.parametrize(
+    ("moments", "repeats"),
+    [
+        ((0, 1, 3, 7), True),  # what a client does that waits longer each time
+        ((0, 0, 0, 1, 1, 1, 2, 2, 2, 3), True),  # and one that asks for several things at once
+        ((0, 1, 3), False),
+        (tuple(number / 10 for number in range(100)), False),  # a hundred things, each asked for once
+    ],
+)
+def test_a_program_that_comes_back_to_a_refused_host_again_and_again_only_repeats(
+    moments: tuple[float, ...], repeats: bool
+) -> None:
+    assert only_repeats(after(*moments)) is repeats

@@ -120,6 +120,16 @@ def test_without_a_failure_that_is_known_the_last_lines_are_shown() -> None:
     assert failing_output("\n \n") == FailingOutput()
 
 
+def test_the_line_is_no_row_of_a_table() -> None:
+    table = (
+        "----------|---------|--------\nFile      | % Stmts | % Lines | Uncovered\n----------|---------|--------|----\n"
+    )
+    found = failing_output(f"  \u2716 Couldn't find any files to test\n{table}")
+    assert found.line == "\u2716 Couldn't find any files to test"
+    assert "% Stmts" in found.part
+    assert failing_output(table).line.startswith("---"), "there is nothing better"
+
+
 def test_what_could_move_a_terminal_or_hide_text_is_removed() -> None:
     found = failing_output("\x1b[31mValueError: \u202ex\x07\x1b]0;title\x07 \x1b[2Jy\x1b[0m\r\n")
     assert found.line == "ValueError: x y"

@@ -21,6 +21,8 @@ QUIET = (
     "INFO retried after a timeout and went on",
     "# no space left on device is told to the person",
     "12 passed, 0 failed",
+    '{"method":"account/rateLimits/updated","params":{"rateLimits":{"limitId":"codex","primary":null}}}',
+    '{"type":"rate_limit_event","rate_limit_info":{"status":"allowed","resetsAt":1790000000}}',
 )
 Counted = Counter[tuple[Cause, Cause]]
 

@@ -52,6 +52,14 @@ def test_a_tool_the_person_has_and_jobs_have_not_is_lent_by_a_setting() -> None:
     assert (told.state, "add /opt/c to sandbox.toolchains" in told.fix) == (LineState.BAD, True)
 
 
+def test_what_failed_is_beside_a_check_that_is_red_already() -> None:
+    one = result("npm test", 1).model_copy(update={"failing_line": "Error: Cannot find module 'x'."})
+    told = judge.checks_text([one], SHOP, 10).text
+    assert "`npm test` is red on main already. It fails with: Error: Cannot find module 'x'. The night" in told
+    told = judge.checks_text([result("make", 1), one], SHOP, 10).text
+    assert "`npm test` fails with: Error: Cannot find module 'x'. The night" in told
+
+
 @given(st.floats(0, 1), st.integers(0, 100))
 def test_a_limit_the_orders_keep_is_worth_a_look_and_never_bad(left: float, percent: int) -> None:
     agent = AgentSeen(

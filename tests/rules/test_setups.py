@@ -5,8 +5,15 @@ import json
 import pytest
 
 from midwatch.rules.checks.discovery import Looked
-from midwatch.rules.checks.missing_tools import how_to_get
-from midwatch.rules.checks.setups import SetupProposal, choose_setup, propose_setups, refusal_text
+from midwatch.rules.checks.missing_tools import how_to_get, settings_for
+from midwatch.rules.checks.setups import (
+    SetupProposal,
+    choose_setup,
+    clients_named,
+    denial_text,
+    propose_setups,
+    refusal_text,
+)
 from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
 
@@ -102,6 +109,10 @@ MANIFESTS = {
         "-U pip && .venv/bin/pip install -e . --group dev",
     ),
     "plain": ({"pyproject.toml": "[project]\n"}, "-e . pytest"),
+    "its tests' list": (
+        {"setup.py": "", "requirements/dev.txt": "", "requirements/tests.txt": ""},
+        "-e . -r requirements/tests.txt pytest",
+    ),
     "broken": ({"pyproject.toml": "[[["}, "-e . pytest"),
     "requirements": (
         {"requirements.txt": "", "requirements-dev.txt": ""},
@@ -128,6 +139,26 @@ def test_a_refusal_names_each_host_and_the_one_change_that_allows_all() -> None:
     text, fix = refusal_text([("npm.example", "npm"), ("cdn.example", "")], ("pip",))
     assert text == "The setup may not reach npm.example (npm's registry) and cdn.example."
     assert fix == "Allow it: midwatch settings propose sandbox.setup_domains=pip,npm,cdn.example"
+
+
+def test_a_registry_that_lets_nothing_be_read_is_named_with_the_place_of_its_login() -> None:
+    text, fix = denial_text("npm", "npm.example", 401, in_settings=False)
+    assert text == "The setup may not read npm.example (npm's registry): it answers 401 Unauthorized."
+    assert "(npm login)" in fix
+    assert "sandbox.registries" in denial_text("pip", "packages.example", 403, in_settings=True)[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "clients"),
+    [
+        ("uv sync --frozen", ("uv",)),
+        ("python3 -m venv .venv && .venv/bin/pip install -e .", ("pip",)),
+        ("npm ci && uv pip sync x", ("pip", "uv", "npm")),
+        ("pnpm install && ./uvloop.sh", ()),
+    ],
+)
+def test_a_command_names_the_clients_that_it_runs(command: str, clients: tuple[str, ...]) -> None:
+    assert clients_named(command) == clients
 
 
 TAILS = {
@@ -166,3 +197,13 @@ def test_the_hint_for_a_missing_program_fits_the_kind_of_code() -> None:
     assert fix("just", "just test").endswith("apt install just")
     lent = "[midwatch: /home/a/.nvm/bin/npm is not inside the sandbox; add node to sandbox.toolchains]"
     assert fix("npm", "npm test", lent) == "Lend it to jobs: add node to sandbox.toolchains in midwatch.toml"
+
+
+def test_a_program_that_the_projects_setup_brings_is_not_lent_from_this_machine() -> None:
+    pip = SetupProposal("install it", "setup.cfg", "pip", locked=False)
+    lent = "[midwatch: /a/.pyenv/shims/pytest is not inside the sandbox; add /a/.pyenv/shims to sandbox.toolchains]"
+    result = CheckResult(command="python3 -m pytest -q", exit_code=1, tail=f"No module named pytest\n{lent}")
+    assert how_to_get("pytest", result, "shop", (pip,)).startswith("Let its setup install it: ")
+    assert settings_for("pytest", result, (pip,)) == {"sandbox.setup_domains": "pip"}
+    assert how_to_get("pytest", result, "shop", ()).startswith("Lend it to jobs: add /a/.pyenv/shims ")
+    assert settings_for("pytest", result, ()) == {}, "a path that a command printed is never a setting"

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import termios
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
@@ -62,6 +62,14 @@ class OnTerminal:
         self._child = start(_on_terminal, tuple(words), os.ttyname(theirs), begun, place, folder, dict(environment))
         assert begun.wait(PATIENCE), "it never began"
         os.close(theirs)  # only now: a terminal that is open nowhere is over
+
+    def rest(self) -> str:
+        """Read until the command has closed its terminal, as its end does."""
+        seen = b""
+        with suppress(OSError):  # EIO: nobody has the other end any more
+            while piece := os.read(self.screen, 65536):
+                seen += piece
+        return seen.decode(errors="replace")
 
     def ends(self) -> int:
         """Wait for the command's end; gives its exit code."""

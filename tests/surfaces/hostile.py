@@ -46,14 +46,14 @@ DRAFT = Orders.model_validate(
 )
 
 
-def payload(number: int) -> str:
+def payload(number: int, mark: str = "") -> str:
     """One hostile text; half of a surrogate pair no database takes."""
-    return (CORE + ALL[number % len(ALL)]).encode(errors="ignore").decode()
+    return (CORE + mark + ALL[number % len(ALL)]).encode(errors="ignore").decode()
 
 
 @dataclass
 class Words:
-    """Gives every text another, the same one each time: what was equal stays equal."""
+    """Gives every text another, the same one each time: what was equal stays equal, and what differed is seen to."""
 
     hostile: bool
     first: int = 0
@@ -64,7 +64,7 @@ class Words:
         if OURS.fullmatch(text):
             return text
         number = len(self.given)
-        new = payload(self.first + number) if self.hostile else f"calm words {number}"
+        new = payload(self.first + number, str(number)) if self.hostile else f"calm words {number}"
         return self.given.setdefault(text, new)
 
     def told(self, value: Any) -> Any:

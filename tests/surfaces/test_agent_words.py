@@ -52,7 +52,8 @@ def test_status_says_what_was_spent_where_jobs_stand_and_what_is_left(ann: Perso
 def test_a_held_call_is_asked_line_by_line(ann: Person) -> None:
     shown = ann.types("asks", "2").out.splitlines()
     assert shown[1:5] == ["Allow job 1 to use Bash?", *(line.removeprefix("  ") for line in HELD)]
-    assert "recommended: no; answer yes or no until " in "\n".join(shown)
+    assert shown[-2].startswith("  recommended: no; open until ")
+    assert shown[-1] == "  answer: midwatch asks 2 yes | no"
     assert ann.types("asks").out.splitlines()[2:5] == HELD
 
 

@@ -24,7 +24,7 @@ from tests.surfaces.test_lists import commands
 FREE = {
     *("check", "command", "days", "from_", "limit", "minutes", "model", "next_step", "note", "path", "priority"),
     *("protect_path", "purpose", "reason", "sentence", "setup", "statement", "text", "tiers", "title", "url", "usd"),
-    *("after", "host", "port", "why", "file", "keep", "changes", "tool"),
+    *("after", "done_when", "host", "port", "why", "file", "keep", "changes", "tool"),
     *("usefulness", "trust", "brevity"),  # one to five
     *("accept", "modify", "reject", "defer", "right", "wrong", "keep_open"),  # places in the brief: 1, 2, 3
 }

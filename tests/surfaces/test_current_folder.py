@@ -1,14 +1,18 @@
 """A program that a person names does nothing to the folder where a command is typed (A1 of title 7)."""
 
+import ctypes
+import errno
 import os
+import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.surfaces import person as at_home
-from tests.surfaces.person import Person, a_person
+from tests.surfaces.person import Person, a_person, command
 
 SETTINGS = at_home.SETTINGS.replace("[server]", "[server]\nport = 0")
 CARELESS = """\
@@ -75,13 +79,39 @@ def test_asking_about_agents_runs_none_of_them_outside_a_sandbox(person: Person,
     assert traces(person) == []
 
 
-def test_on_a_machine_without_bubblewrap_they_leave_nothing_either(person: Person) -> None:
+def without_bubblewrap(person: Person) -> str:
     bare = person.folder / "tools"
     bare.mkdir()
     for tool in ("git", "sh"):
         (bare / tool).symlink_to(f"/usr/bin/{tool}")
+    return str(bare)
+
+
+def without_landlock() -> None:
+    """Let this process and its children find a kernel that has no Landlock."""
+    ask, allow = 444, 0x7FFF_0000  # landlock_create_ruleset, on every architecture
+    refuse = 0x0005_0000 | errno.ENOSYS
+    steps = ((0x20, 0, 0, 0), (0x15, 0, 1, ask), (0x06, 0, 0, refuse), (0x06, 0, 0, allow))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0
+    assert libc.prctl(22, 2, program, 0, 0) == 0, os.strerror(ctypes.get_errno())
+
+
+def test_on_a_machine_without_any_sandbox_they_are_not_run_at_all(person: Person) -> None:
+    around = person.environment | {"PATH": without_bubblewrap(person)}
     for words in (("agent", "list"), ("doctor",), ("agent", "test")):
-        person.types(*words, expect=None, PATH=str(bare))
+        subprocess.run(
+            command(words), cwd=person.folder, env=around, preexec_fn=without_landlock, timeout=PATIENCE, check=False
+        )
+        assert traces(person) == []
+
+
+def test_on_a_machine_without_bubblewrap_they_leave_nothing_either(person: Person) -> None:
+    bare = without_bubblewrap(person)
+    for words in (("agent", "list"), ("doctor",), ("agent", "test")):
+        person.types(*words, expect=None, PATH=bare)
     assert traces(person) == []
 
 

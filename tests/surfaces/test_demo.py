@@ -73,9 +73,9 @@ def test_install_writes_a_unit_that_starts_this_midwatch() -> None:
         unit = person.folder / ".config/systemd/user/midwatch.service"
         assert str(unit) in said.out
         text = unit.read_text()
-        assert f"ExecStart={sys.executable} -m midwatch up" in text
+        assert f"ExecStart={sys.executable} -P -m midwatch up" in text
         assert f"Environment=MIDWATCH_HOME={person.home}" in text
         person.types("up", "--install", "--port", "9191", "--host", "127.0.0.2")
-        assert f"ExecStart={sys.executable} -m midwatch up --port 9191 --host 127.0.0.2\n" in unit.read_text()
+        assert f"ExecStart={sys.executable} -P -m midwatch up --port 9191 --host 127.0.0.2\n" in unit.read_text()
         person.types("up", "--install", "--host", "a\nExecStartPost=/bin/evil", expect=2)
         assert "evil" not in unit.read_text()

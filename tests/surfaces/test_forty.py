@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded, JobExecuted
 from midwatch.journal.events.session import AskAnswered, CheckInMade
+from midwatch.surfaces.cli.night.status import show_status
 from midwatch.surfaces.web.stream.live_regions import Painter
 from midwatch.terms.jobs import Done, Stage
 from midwatch.terms.records import AskRow, JobRow
@@ -13,6 +16,7 @@ from tests.nights.house import a_house
 from tests.surfaces.doings import called, decided
 from tests.surfaces.forty import CHECKED_IN, forty_jobs
 from tests.surfaces.test_live_page import reader, seqs
+from tests.surfaces.visitor import visiting, welcome
 
 SHORT, LONG = 4_000, 50_000
 """Bytes: for an entry of a running job, and for one that moves jobs or asks about."""
@@ -45,6 +49,20 @@ async def test_forty_jobs_are_counted_on_top_and_listed_once_by_what_they_need(t
         rows = re.findall(r'<li id="e\d+"( class="engine")? data-seq="(\d+)"', html)
         assert len([seq for engine, seq in rows if not engine]) == 60  # older milestones too
         assert seqs(html) == sorted(seqs(html), reverse=True)
+
+
+async def test_a_status_has_a_line_for_each_of_many_questions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with a_house(tmp_path / "home") as house, visiting(house.house) as visitor:
+        await forty_jobs(house, tmp_path)
+        await welcome(house.house, visitor)
+        show_status((await visitor.api("GET", "/status")).json())
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "15 questions are for you. Read them: midwatch asks"
+    assert len([line for line in said if line.startswith("Ask ")]) == 15
+    assert said[16].startswith("Night 1 · autonomous · "), "one line each, whatever they ask"
+    assert said[1].startswith("Ask 1 (silence means approved in "), said[1]
 
 
 async def test_at_forty_jobs_an_entry_sends_what_it_changed_and_little_more(tmp_path: Path) -> None:

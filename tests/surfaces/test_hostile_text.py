@@ -72,7 +72,7 @@ PAGES = (
 )
 LISTS = (
     *("asks", "asks/1", "doctor/invariants", "doctor/queue", "doctor/verify"),
-    *("entries", "goals", "jobs", "jobs/1", "level", "me"),
+    *("entries", "forges", "goals", "jobs", "jobs/1", "level", "me"),
     *("morning", "orders", "orders/example", "people", "projects", "projects/sample", "pull_requests", "rehearse"),
     *("replay", "runs", "sessions", "sessions/1", "settings", "settings/proposals", "settings/proposals/1/diff"),
     *("status", "tokens", "why/5", "work", "jobs/1/log", "jobs/1/log?raw=true&from=0", "jobs/1/stream"),

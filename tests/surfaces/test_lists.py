@@ -155,7 +155,6 @@ WANTING = {
     ("token", "new", "x"): ('"token new" needs --person.', "midwatch token new dashboard --person ann"),
     ("person", "role", "ann"): ('"person role" needs a role.', "midwatch person role ann operator"),
     ("why",): ('"why" needs an entry or a recommendation.', "midwatch why 42"),
-    ("settings", "propose"): ('"settings propose" needs what to change, as key=value.', "settings propose rounds."),
     ("rehearse",): ('"rehearse" needs --level.', "midwatch rehearse --level full"),
 }
 

@@ -78,9 +78,8 @@ def test_the_settings_that_a_preflight_names_are_written_after_asking(person: Pe
         ("settings", "propose", "--apply"), folder=person.folder, environment={**person.environment, "TERM": "xterm"}
     )
     os.write(asked.screen, b"n\n")
-    seen = ""
-    while "Nothing was changed." not in seen:
-        seen += os.read(asked.screen, 65536).decode()
+    seen = asked.rest()
+    assert "Nothing was changed." in seen
     assert asked.ends() == 0
     assert "Apply it?" in seen
     assert person.types("settings", "--changed", "--json").out.count("setup_domains") == 0
@@ -97,3 +96,23 @@ def test_a_look_can_be_left_out(person: Person) -> None:
     said = person.types("start", "--no-preflight")
     assert "nosuchtool" not in said.out
     assert "Night 1 has begun" in said.out
+
+
+def test_a_line_worth_a_look_is_asked_about_on_a_terminal_before_the_signature(person: Person) -> None:
+    person.types("project", "change", "repo", "--check", "false")
+
+    def starts(key: bytes) -> str:
+        starting = OnTerminal(("start",), folder=person.folder, environment={**person.environment, "TERM": "xterm"})
+        seen = ""
+        while "begin the night? [Y/n]" not in seen:
+            seen += os.read(starting.screen, 65536).decode()
+        os.write(starting.screen, key)
+        seen += starting.rest()
+        assert starting.ends() == 0
+        return seen
+
+    seen = starts(b"n\n")
+    assert "Nothing is in the way; 1 line is worth a look." in seen
+    assert "Nothing was signed; the orders wait: midwatch start" in seen
+    assert person.types("status", "--json").json["night"]["state"] == "briefing"
+    assert "Night 1 has begun" in starts(b"\n")

@@ -486,7 +486,7 @@ async def test_the_level_of_a_night_is_told_apart_from_the_standing_one(tmp_path
     """RULES 1, A6."""
     async with with_a_draft(tmp_path, level=Level.FULL) as browser:
         text = await browser.get()
-        assert "The level full is for this night only; the standing level stays observe. It counts as forced" in text
+        assert "The level full is for this night only; the standing level stays observe. Earlier nights" in text
         await sign_orders.start(browser.at.house.evening, by="ann")
         text = await browser.get()
         assert "Standing level: observe" in text

@@ -37,7 +37,9 @@ WRITING = (
     ("settings", "propose", "rounds.interval_seconds=90"),
     ("review", "--usefulness", "4", "--trust", "4", "--brevity", "4"),
 )
-STATUS_KEYS = {"now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel", "headline"}
+STATUS_KEYS = {
+    "server_running", "now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel", "headline",
+}  # fmt: skip
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
     "minutes", "max_minutes", "usd_micros", "max_usd", "tokens", "max_tokens", "spent", "ends_at", "next_round_at",
@@ -92,6 +94,7 @@ class Day:
             self.does("held", "status")
             self.does("said", "say", "leave the parser alone")
             self.does("resumed", "resume")
+            self.does("misanswered", "asks", "1", "not", "now", expect=2)
             self.does("answered", "asks", "1", "approve")
             self.does("answered twice", "asks", "1", "reject", expect=3)
             watch.until("Night 1 is over.")
@@ -176,7 +179,7 @@ def test_orders_are_shown_before_they_are_signed(day: Day) -> None:
     assert "[[work]]" in day.said["example"].out
     assert "Something" in day.said["drafted"].out
     assert "limits: 600 min, $50 (default)" in day.said["drafted"].out
-    assert "silence on a plan counts as a yes after its deadline\n" in day.said["drafted"].out
+    assert "a plan without an answer counts as approved after its deadline\n" in day.said["drafted"].out
     assert day.said["shown"].out == day.said["briefed"].out
     assert "Sign and begin: midwatch start" in day.said["briefed"].out
     assert "midwatch start" in day.said["briefing"].out
@@ -204,6 +207,7 @@ def test_the_names_in_status_json_are_stable(day: Day) -> None:
 def test_an_ask_shows_what_the_answer_rests_on_and_is_answered_once(day: Day) -> None:
     for word in ("plan: ", "files: sample/greet.py", "risk: ", "undo: ", "recommended: approve"):
         assert word in day.said["ask"].out
+    assert "not 'not now'." in day.said["misanswered"].err, "several words are one answer"
     assert day.said["answered"].out == "Ask 1: approve. Thank you.\n"
     assert "Ask 1 is settled already: answered 'approve'" in day.said["answered twice"].err
 

@@ -96,7 +96,7 @@ def jobs_ended(rows: NightRows, *states: JobState, verdict: str = "green") -> Ni
         ((JobState.DONE,) * 2, "Both are done."),
         ((JobState.DONE,) * 5, "All five are done."),
         ((JobState.DONE,) * 4 + (JobState.FAILED,), "Four of five done. One needs your attention."),
-        ((JobState.DONE, JobState.STOPPED, JobState.DECLINED), "One of three done. Two need your attention."),
+        ((JobState.DONE, JobState.STOPPED, JobState.DECLINED), "One of three done. One needs your attention."),
         ((JobState.NOTHING_DELIVERED,), "The one thing ordered is not done. One needs your attention."),
         ((JobState.FAILED,) * 2, "None of two done. Two need your attention."),
         ((JobState.DONE,) * 13, "All 13 are done."),
@@ -113,7 +113,8 @@ def test_done_on_red_checks_needs_an_eye(rows: NightRows) -> None:
 
 
 def test_an_open_ask_needs_an_eye(rows: NightRows) -> None:
-    waiting = replace(jobs_ended(rows, JobState.DONE), asks=(rows.asks[0].model_copy(update={"state": AskState.OPEN}),))
+    done, ask = jobs_ended(rows, JobState.DONE), rows.asks[0].model_copy(update={"state": AskState.OPEN})
+    waiting = replace(done, asks=(ask,), tally=tally(done.session.works(), done.jobs, (), (ask,)))
     assert verdict(waiting) == "The one thing ordered is done. One needs your attention."
     assert [one.number for one in morning_page(waiting, (), Names()).decisions] == [rows.asks[0].number]
 

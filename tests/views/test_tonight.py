@@ -273,7 +273,9 @@ def test_a_line_that_no_person_wrote_stays_a_default_in_the_text(orders: Orders,
 def test_a_level_is_for_one_night_and_more_than_was_earned_counts_as_forced() -> None:
     """RULES 1."""
     stays = "The level full is for this night only; the standing level stays cautious."
-    assert tonight_only("full", "cautious") == f"{stays} It counts as forced: it was not earned."
+    assert (
+        tonight_only("full", "cautious") == f"{stays} Earlier nights have not earned full yet, so it counts as forced."
+    )
     assert tonight_only("observe", "full").endswith("the standing level stays full.")
     assert not any("this night only" in one for one in worth_knowing(facts()))
 

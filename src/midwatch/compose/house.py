@@ -119,7 +119,7 @@ class House(ReadSide):
         self.entrance = self._entrance()
         self._heard_upto = 0
         self.timers = TimerLoop(self.books)
-        self.forge_watch = ForgeWatch(self.books, self.forges)
+        self.forge_watch = ForgeWatch(self.books, self.forges, self.forges.local)
         self.performer = self._performer()
 
     def _open_for_writing(self) -> None:
@@ -198,10 +198,14 @@ class House(ReadSide):
         return Performer(
             self.night,
             close_job=lambda books, job: job_records.close_job(books, self.workshop.mirrors, job),
-            debrief=brief.debrief,
+            debrief=self._debrief,
             evening=Preflights(self),
             stack=lambda books, stack: build_stack.make(replace(self.morning, books=books), stack),
         )
+
+    async def _debrief(self, books: Books, session: str) -> None:
+        await self.look_here()  # a brief that recommends what a person has merged already would be wrong
+        await brief.debrief(books, session)
 
     async def _address(self, channel: str) -> str:
         return (await self.vault.secret(channel_secret(channel))).reveal()
@@ -259,6 +263,9 @@ class House(ReadSide):
             if isinstance(entry.event, SettingsApplied):
                 with contextlib.suppress(MidwatchError):  # the file is broken: the settings in force stay
                     await self.reload_settings()
+
+    async def look_here(self) -> None:
+        await self.forge_watch.look_here()
 
     def audit(self) -> Audit:
         """Verify the hash chain, and compare the records with a rebuild; blocking."""

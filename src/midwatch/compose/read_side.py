@@ -48,6 +48,9 @@ class ReadSide:
 
         return AgentOutput(str(TREE_INSIDE), midway=midway)
 
+    async def look_here(self) -> None:
+        """Notice what the person did with git on this machine; only a server can record it."""
+
     async def dispose(self) -> None:
         await self.reader.close()
 

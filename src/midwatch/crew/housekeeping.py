@@ -25,7 +25,7 @@ SHARE_OF_IDLE = 0.8
 
 
 class Housekeeper:
-    """Drives `python -m midwatch.crew.housekeeper`."""
+    """Drives `python -P -m midwatch.crew.housekeeper`: `-P`, or it would import modules of the checkout it is in."""
 
     name = "housekeeper"
     amends = False
@@ -45,7 +45,7 @@ class Housekeeper:
         laid = [word for name, text in files.items() for word in (f"--{name}", str(task.room.put(name, text)))]
         answer = task.room.put(ANSWER, "")
         words = [verb, *extra, *laid, *_options(task), "--out", str(answer)]
-        left = await task.room.run((sys.executable, "-m", MODULE, *words), environment=SURROUNDINGS)
+        left = await task.room.run((sys.executable, "-P", "-m", MODULE, *words), environment=SURROUNDINGS)
         if left.stopped:
             raise Unavailable("The housekeeper was stopped.", hint="Its checkout is kept.")
         try:

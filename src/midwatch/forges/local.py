@@ -3,6 +3,7 @@
 The pull request itself is a record in the store; this module only uses git.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from midwatch.errors import Refused, Stale, Unknown
@@ -10,12 +11,14 @@ from midwatch.forges.pushing import Pusher, agent_branch, commit_id, quoted, res
 from midwatch.ports.forge import BranchAdvance, GitRunner, MirrorKeeper
 from midwatch.terms.forges import (
     LOCAL,
+    OURSELVES,
     BranchSeen,
     Merged,
     PullRequestDraft,
     PullRequestPlace,
     PullRequestSeen,
     Rehearsed,
+    bearer_of,
 )
 from midwatch.terms.projects import is_url
 
@@ -45,13 +48,23 @@ class LocalForge:
     async def look(self, place: PullRequestPlace) -> PullRequestSeen:
         """Return it as merged if its target branch contains the work, however it got there; else as open."""
         source = place.source if is_url(place.source) else Path(place.source)
-        into = await tip(self._git, source, f"refs/heads/{place.into}")
+        into, head = await tip(self._git, source, f"refs/heads/{place.into}"), commit_id(place.head)
         if not into:
             raise Unknown(f"{place.source} has no branch {place.into!r} any more.", hint="Merge it yourself.")
         async with self._mirrors.held(place.project) as (mirror, git):
             near = source if isinstance(source, Path) else mirror
-            merged = (await git.attempt(near, "merge-base", "--is-ancestor", commit_id(place.head), into))[0] == 0
-        return PullRequestSeen(state="merged", merged_sha=into) if merged else PullRequestSeen()
+            if not await _holds(git, near, head, into):
+                return PullRequestSeen()
+            sha = await _arrival(git, near, head, into)
+            ours = await resolve(git, mirror, _merge_ref(bearer_of(place.branch)))
+        return PullRequestSeen(state="merged", merged_sha=sha, by=OURSELVES if sha == ours else "")
+
+    async def lacking(self, source: Path, into: str, commits: Sequence[str]) -> frozenset[str]:
+        """Return which of these commits a branch does not have, by one command for all."""
+        asked = frozenset(map(commit_id, commits))
+        branch = f"refs/heads/{into}"
+        code, out, _ = await self._git.attempt(source, "rev-list", *sorted(asked), "--not", branch, "--")
+        return asked if code else asked & frozenset(out.decode().split())
 
     async def comment(self, place: PullRequestPlace, text: str) -> None:
         """Do nothing: a local pull request has no comments."""
@@ -112,7 +125,7 @@ class LocalForge:
             raise Unknown(f"{source} has no branch {into!r}.", hint="Name the branch to merge into.")
         checkout = await self._checkout_of(source, into)
         undo = _undo(source, checkout, into, old=old, new=new)
-        if now == new or await self._holds(source, new, now):
+        if now == new or await _holds(self._git, source, new, now):
             return Merged(sha=new, undo=undo if now == new else ())
         if now != old:
             raise _moved_since(into)
@@ -145,9 +158,6 @@ class LocalForge:
             raise Refused(
                 f"{checkout} could not be moved back: {complaint}.", hint="Commit or stash what is in the way."
             )
-
-    async def _holds(self, source: Path, commit: str, within: str) -> bool:
-        return (await self._git.attempt(source, "merge-base", "--is-ancestor", commit, within))[0] == 0
 
     async def _already(self, project: str, old: str, head: str) -> str:
         """Return empty if the branch lacks the work, the commit before our merge if that is its tip, else the tip."""
@@ -217,6 +227,18 @@ class LocalForge:
         swap = ("update-ref", "-m", "midwatch: merge", f"refs/heads/{into}", new, old)
         if (await self._git.attempt(source, *swap))[0]:
             raise _moved(into)
+
+
+async def _holds(git: GitRunner, repository: Path, commit: str, within: str) -> bool:
+    return (await git.attempt(repository, "merge-base", "--is-ancestor", commit, within))[0] == 0
+
+
+async def _arrival(git: GitRunner, repository: Path, head: str, into: str) -> str:
+    """Return the commit by which a branch got the work: its merge, or the work itself after a fast-forward."""
+    way = ("rev-list", "--first-parent", "--ancestry-path", "--parents", f"{head}..{into}")
+    first = (await git.text(repository, *way)).splitlines()[-1:]
+    commit, *parents = first[0].split() if first else [head]
+    return head if head in parents[:1] else commit
 
 
 def _moved(into: str) -> Stale:

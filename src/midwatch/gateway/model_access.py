@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,6 +138,7 @@ class ModelProxyServer:
         self._grant = grant
         self._proxy = proxy
         self._prices = prices
+        self.only_repeats = asyncio.Event()
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -152,7 +153,7 @@ class ModelProxyServer:
     def lent(self) -> tuple[Path, ...]:
         return ()
 
-    async def refused(self) -> tuple[HostRefused, ...]:
+    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:  # noqa: ARG002  a role
         """Name no host: there is only the model's."""
         return ()
 

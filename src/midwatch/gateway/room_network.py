@@ -4,9 +4,10 @@ import asyncio
 import base64
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 from midwatch.errors import Misuse
@@ -27,19 +28,28 @@ from midwatch.gateway.vault import Vault
 from midwatch.journal.events.workshop import ConnectionSeen
 from midwatch.ports.journal import Journal
 from midwatch.ports.network import HostRefused, NetworkReach
-from midwatch.rules.budget.egress import clients_in, fault_in, rules_of
+from midwatch.rules.budget.egress import RefusalRounds, another_refusal, clients_in, fault_in, only_repeats, rules_of
 from midwatch.terms.agents import Met
 
 PORT: Final = 8118
 """Port of the egress proxy inside the sandbox; every sandbox has its own network."""
 REGISTRY: Final = re.compile(r"([a-z][a-z0-9-]{0,30})=(https?://[^#\s]+)(?:#(bearer|basic):([A-Za-z0-9_-]+))?")
-QUICK_RETRIES: Final = {"NPM_CONFIG_FETCH_RETRY_MINTIMEOUT": "1000", "NPM_CONFIG_FETCH_RETRY_MAXTIMEOUT": "4000"}
-"""npm waits up to a minute between tries, also where the proxy has refused the host."""
+QUICK_RETRIES: Final = {
+    "NPM_CONFIG_FETCH_RETRY_MINTIMEOUT": "1000",
+    "NPM_CONFIG_FETCH_RETRY_MAXTIMEOUT": "2000",
+    "PNPM_CONFIG_FETCH_RETRY_MINTIMEOUT": "1000",
+    "PNPM_CONFIG_FETCH_RETRY_MAXTIMEOUT": "2000",
+    "YARN_HTTP_RETRY": "1",
+    "PIP_RETRIES": "2",
+    "UV_HTTP_RETRIES": "2",
+    "CARGO_NET_RETRY": "1",
+}
+"""Package clients take a refusal for a bad connection and wait up to a minute between tries."""
 MOST_NAMED: Final = 20
 """Refused hosts that are remembered to be named."""
 KNOWN: Final[dict[str, tuple[str, ...]]] = {
     "pip": ("PIP_INDEX_URL", "UV_DEFAULT_INDEX"),
-    "npm": ("NPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
+    "npm": ("NPM_CONFIG_REGISTRY", "PNPM_CONFIG_REGISTRY", "YARN_NPM_REGISTRY_SERVER"),
 }
 """Variables by which well-known tools find their registry; any other is in MIDWATCH_REGISTRY_<NAME>."""
 
@@ -102,8 +112,12 @@ class CombinedServer:
     def lent(self) -> tuple[Path, ...]:
         return tuple(path for one in self._each for path in one.lent)
 
-    async def refused(self) -> tuple[HostRefused, ...]:
-        return tuple([host for one in self._each for host in await one.refused()])
+    @property
+    def only_repeats(self) -> asyncio.Event:
+        return self._each[0].only_repeats
+
+    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:
+        return tuple([host for one in self._each for host in await one.refused(clients)])
 
     async def serve(self, listeners: list[socket.socket]) -> None:
         by_port = {listener.getsockname()[1]: listener for listener in listeners}
@@ -120,8 +134,12 @@ class EgressServer:
         self._reach = reach
         self._policy = policy
         self._inside = inside
-        self._unlisted: dict[str, None] = {}
+        self._unlisted: dict[str, RefusalRounds] = {}
+        self._denied: dict[str, int] = {}
+        self._read: set[str] = set()
+        self._moved = 0
         self._seen: asyncio.Queue[ConnectionRecord] = asyncio.Queue()
+        self.only_repeats = asyncio.Event()
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -133,27 +151,38 @@ class EgressServer:
         door = f"http://127.0.0.1:{PORT}"
         proxy = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "ALL_PROXY"), door)
         near = {"NO_PROXY": "127.0.0.1,localhost,::1", "no_proxy": "127.0.0.1,localhost,::1"}
-        return {**proxy, **near, **QUICK_RETRIES, **self._inside.environment, **self._registries()}
+        yarn = dict.fromkeys(("YARN_HTTP_PROXY", "YARN_HTTPS_PROXY"), door)  # since its version 2 it reads no others
+        return {**proxy, **near, **yarn, **QUICK_RETRIES, **self._inside.environment, **self._registries()}
 
     @property
     def lent(self) -> tuple[Path, ...]:
         return self._inside.lent
 
-    async def refused(self) -> tuple[HostRefused, ...]:
-        """Return the hosts that were refused because they are not on the list, and whose registries they are."""
-        if not self._unlisted:
-            return ()
-        owners = await self._house.registries.owners(self._unlisted) if self._house.registries else {}
-        listed = self._reach.domains
-        return tuple(HostRefused(host, owners.get(host, ""), listed) for host in self._unlisted)
+    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:
+        """Return the hosts that are not on the list, and registries that let nothing be read, with whose they are."""
+        access, listed = self._house.registries, self._reach.domains
+        owners = await access.owners(self._unlisted, clients) if access and self._unlisted else {}
+        unlisted = [HostRefused(host, owners.get(host, ""), listed) for host in self._unlisted]
+        denied = [self._denied_by(name, status) for name, status in self._denied.items() if name not in self._read]
+        if access is not None:
+            access.forget(one.client for one in denied if not one.route)  # the person's next try has other settings
+        return (*unlisted, *denied)
+
+    def _denied_by(self, name: str, status: int) -> HostRefused:
+        for route in self._policy.routes:
+            if route.name == name:
+                return HostRefused(route.host, name.removesuffix(INSIDE), status=status, route=True)
+        client = next((one.client for one in self._policy.registries if one.host == name), "")
+        return HostRefused(name, client, status=status)
 
     async def serve(self, listeners: list[socket.socket]) -> None:
         """Serve until cancelled; what cannot be recorded must not happen, so a failing journal ends the serving."""
         house = self._house
         egress = EgressProxy(self._policy, self._seen.put_nowait, resolve=house.resolve, trust=self._inside.trust)
+        self._moved = 0
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(self._record_all())
+                group.create_task(self._record_all(egress))
                 for listener in listeners:
                     group.create_task(egress.serve(listener))
         finally:
@@ -162,15 +191,30 @@ class EgressServer:
     async def _leave(self, egress: EgressProxy) -> None:
         await egress.close()
         while not self._seen.empty():
-            await self._record(self._seen.get_nowait())
+            await self._record(self._seen.get_nowait(), egress)
 
-    async def _record_all(self) -> None:
+    async def _record_all(self, egress: EgressProxy) -> None:
         while True:
-            await self._record(await self._seen.get())
+            await self._record(await self._seen.get(), egress)
 
-    async def _record(self, seen: ConnectionRecord) -> None:
-        if seen.verdict == "refused" and not seen.rule and len(self._unlisted) < MOST_NAMED and not fault_in(seen.host):
-            self._unlisted[seen.host] = None
+    def _remember(self, seen: ConnectionRecord, moved: int) -> None:
+        """Remember what to say about a failure, and notice a program that only repeats what was refused to it."""
+        if seen.denied:
+            self._denied[seen.host] = seen.denied
+        elif seen.rule and seen.bytes_in:
+            self._read.add(seen.host)
+        if seen.verdict != "refused" or seen.rule or fault_in(seen.host):
+            return
+        if moved != self._moved:
+            self._moved = moved
+            self._unlisted = dict.fromkeys(self._unlisted, RefusalRounds())
+        if seen.host in self._unlisted or len(self._unlisted) < MOST_NAMED:
+            self._unlisted[seen.host] = another_refusal(self._unlisted.get(seen.host, RefusalRounds()), monotonic())
+            if only_repeats(self._unlisted[seen.host]):
+                self.only_repeats.set()
+
+    async def _record(self, seen: ConnectionRecord, egress: EgressProxy) -> None:
+        self._remember(seen, egress.counts.bytes_in)
         event = ConnectionSeen(
             job=self._reach.job,
             epoch=self._reach.epoch,

@@ -10,12 +10,11 @@ from midwatch.rules.morning.scores import UNDELIVERED
 from midwatch.rules.morning.tally import tally
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros, some
-from midwatch.terms.records import AskRow, EvidenceRow, JobRow, RunRow
-from midwatch.terms.report import EvidenceKind, Recommendation
+from midwatch.terms.records import AskRow, EvidenceRow, JobRow, RunRow, StackRow
+from midwatch.terms.report import EvidenceKind, Recommendation, WorkTally
 from midwatch.terms.trust import Level, Reason
 from midwatch.views.pages.channels import unsent_line
-from midwatch.views.pages.stack import brief_line
-from midwatch.views.text.progress import attention
+from midwatch.views.pages.stack import brief_line, offered
 from midwatch.views.text.states import JOB_ENDED
 
 MOMENT: Final = "%d %b %H:%M"
@@ -32,18 +31,24 @@ if TYPE_CHECKING:
 
 def headline(ledger: "NightRecords") -> str:
     """One sentence about the night, good or bad."""
-    counted = tally(ledger.session.works(), ledger.jobs, ledger.acts)
+    counted = _counted(ledger)
     failed = [job for job in ledger.jobs if job.state is JobState.FAILED]
     if ledger.session.level is Level.OBSERVE and not ledger.jobs:
         said = sum(act.state == "said" for act in ledger.acts)
         return f"{ledger.session.called}: observed only; {some(said, 'proposal')}, nothing was changed."
     if failed and not counted.done and not ledger.pull_requests:
         return f"{ledger.session.called} failed: none of {counted.ordered} delivered. {failed[-1].why}"
-    eye = attention(counted, sum(ask.state.value == "open" for ask in ledger.asks))
+    eye = counted.wanted
     tail = f" {eye} {'needs' if eye == 1 else 'need'} your attention." if eye else ""
     unneeded = f"; {counted.unneeded} needed no change" if counted.unneeded else ""
-    done = f"{counted.delivered} of {counted.ordered} delivered as pull requests{unneeded}"
+    left = f"; {counted.not_started} not started" if counted.not_started else ""
+    left += f"; {counted.proposed} only proposed" if counted.proposed else ""
+    done = f"{counted.delivered} of {counted.ordered} delivered as pull requests{unneeded}{left}"
     return f"{ledger.session.called}: {done}.{tail}"
+
+
+def _counted(ledger: "NightRecords") -> WorkTally:
+    return tally(ledger.session.works(), ledger.jobs, ledger.acts, ledger.asks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +100,20 @@ def _lacking(flags: Sequence[Reason]) -> list[str]:
 
 
 def _decisions(ledger: "NightRecords", waiting: Sequence[AskRow]) -> list[str]:
-    """Open questions and the stacks that may be merged; questions never push out a stack."""
+    """Open questions, how many works want a decision, and the stacks that may be merged, which nothing pushes out."""
     asked = [f"{ask.number}. {ask.question}" for ask in sorted(waiting, key=lambda ask: -ask.priority)]
+    works = _counted(ledger).undecided
+    wants = [f"{some(works, 'ordered work')} not done or in doubt: decide in the review."] if works else []
+    may_merge = [row for row in _stacks(ledger) if offered(row)]
+    result = [brief_line(row, ledger.projects[row.project].name) for row in may_merge]
+    first = [*wants, *asked]
+    return [*first[:2], *result, *first[2:]]
+
+
+def _stacks(ledger: "NightRecords") -> list[StackRow]:
+    """The newest of each project."""
     newest = {row.project: row for row in ledger.stacks}
-    result = [
-        brief_line(row, ledger.projects[row.project].name) for row in newest.values() if row.project in ledger.projects
-    ]
-    return [*asked[:2], *result, *asked[2:]]
+    return [row for row in newest.values() if row.project in ledger.projects]
 
 
 def _authority(ledger: "NightRecords") -> list[str]:
@@ -202,6 +214,7 @@ def _risks(ledger: "NightRecords") -> list[str]:
         for job in ledger.jobs
         if job.change and job.change.flagged
     ]
+    found += [brief_line(row, ledger.projects[row.project].name) for row in _stacks(ledger) if not offered(row)]
     for channel in dict.fromkeys(channel for channel, _ in ledger.unsent):
         found.append(unsent_line(channel, [text for name, text in ledger.unsent if name == channel]))
     return [*found, *_refused(ledger)[:2]]

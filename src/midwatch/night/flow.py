@@ -115,12 +115,13 @@ async def _finish(books: Books, session_id: str, plan: ev.RoundPlanned) -> None:
     world = await look(books, await books.records.get(SessionRow, session_id))
     next_at = books.clock.now() + timedelta(seconds=plan.next_in_seconds)
     ended = ev.RoundEnded(session=session_id, number=plan.number, next_at=next_at)
+    reported, over = await check_ins.check_in(books, world)
     events = (
-        *await check_ins.check_in(books.ids, books.records, world),
+        *reported,
         *await alarms.alarms(books.ids, books.records, world),
         *check_ins.stop_wasted(books.ids, world),
         ended,
-        *check_ins.debrief_if_over(books.ids, world),
+        *over,
     )
     try:
         await books.journal.record(*events, key=f"round:{session_id}:{plan.number}:ended")

@@ -1,5 +1,6 @@
 """Forges, which receive work and hold pull requests; and the git they use for it."""
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,10 @@ class BranchMover(Protocol):
 
     async def take_back(self, asked: BranchAdvance) -> None:
         """Move a branch back, if it is still where the stack left it."""
+        ...
+
+    async def lacking(self, source: Path, into: str, commits: Sequence[str]) -> frozenset[str]:
+        """Return which of these commits a branch does not have; all of them if it cannot be found out."""
         ...
 
 

@@ -1,7 +1,8 @@
 """The network of a sandbox: what one attempt may reach, and the proxies it uses."""
 
+import asyncio
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -26,13 +27,17 @@ class NetworkReach:
 
 @dataclass(frozen=True, slots=True)
 class HostRefused:
-    """A host that a room was refused because it is not on its list."""
+    """A host that a room could not read: it is not on its list, or it is a registry that lets nothing be read."""
 
     host: str
     client: str = ""
     """The package client of this machine whose registry it is; empty where it is none's."""
     listed: tuple[str, ...] = ()
     """The list as it was."""
+    status: int = 0
+    """What the registry answered every time, 401 or 403; 0 for a host that is not on the list."""
+    route: bool = False
+    """Whether the registry and its credential are in Midwatch's own settings."""
 
 
 class RoomNetwork(Protocol):
@@ -57,8 +62,13 @@ class RoomNetwork(Protocol):
         """What programs inside need for it, read-only: certificates, and packages in folders."""
         ...
 
-    async def refused(self) -> tuple[HostRefused, ...]:
-        """Name the hosts that were refused so far because they are not on the list."""
+    @property
+    def only_repeats(self) -> asyncio.Event:
+        """Set once a program does nothing more than repeat a request that was refused."""
+        ...
+
+    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:
+        """Name the hosts that could not be read so far; of several owners, one of these clients is named."""
         ...
 
     async def serve(self, listeners: list[socket.socket]) -> None:

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from midwatch.terms.term import Term
+from midwatch.terms.term import Term, without_unset
 from midwatch.terms.trust import Authority
 
 
@@ -129,6 +129,11 @@ class ContractPart(Term):
     """None in contracts from before it could differ: then the whole contract's applies."""
     done_when: tuple[str, ...] = ()
 
+    @model_serializer(mode="wrap")
+    def _as_compiled(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out an unset list, as the whole contract does."""
+        return without_unset(dump(self), ("done_when",))
+
 
 class RunContract(Term):
     """What one run must keep to. Compiled from signed orders; never edited afterwards."""
@@ -174,5 +179,5 @@ class RunContract(Term):
 
     @model_serializer(mode="wrap")
     def _as_compiled(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out an unset list: contracts from before it existed stay as they were written."""
-        return {name: value for name, value in dump(self).items() if name not in {"tools", "done_when"} or value}
+        """Leave out unset lists: contracts from before they existed stay as they were written."""
+        return without_unset(dump(self), ("tools", "done_when"))

@@ -7,6 +7,8 @@ from midwatch.terms.term import Term
 Checks = Literal["none", "pending", "green", "red"]
 LOCAL = "local"
 """The forge that needs no setting: the person's own repository."""
+OURSELVES, BY_HAND = "midwatch", "hand"
+"""Who merged a pull request there: Midwatch at a person's request, or the person with git."""
 AGENT = "agent/"
 """The prefix of every branch that Midwatch pushes; what follows is the job that pushed it first."""
 

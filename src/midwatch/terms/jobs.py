@@ -2,9 +2,11 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
-from midwatch.terms.term import Term
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
+from midwatch.terms.term import Term, without_unset
 
 
 class CheckSource(StrEnum):
@@ -186,6 +188,11 @@ class CheckResult(Term):
     """The result of a second run on the same tree."""
     flaky: bool = False
     """It ended differently on the same tree: it is neither green nor red."""
+
+    @model_serializer(mode="wrap")
+    def _as_recorded(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what was not read: results from before it was read stay as they were recorded."""
+        return without_unset(dump(self), ("failing_line", "failing_part"))
 
     @property
     def green(self) -> bool:

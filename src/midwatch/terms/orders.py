@@ -1,12 +1,11 @@
 """The night's orders as a person writes and signs them (`orders.toml`)."""
 
-from collections.abc import Iterable
 from datetime import datetime, time
 from typing import Any, Final
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from midwatch.terms.term import Term
+from midwatch.terms.term import Term, without_unset
 from midwatch.terms.trust import Level
 
 
@@ -21,7 +20,7 @@ class OrderedPart(Term):
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out an empty list: orders signed before the field existed keep their hash."""
-        return _without(dump(self), ("done_when",))
+        return without_unset(dump(self), ("done_when",))
 
 
 class OrderedWork(Term):
@@ -45,7 +44,7 @@ class OrderedWork(Term):
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out fields that were not set: orders signed before the field existed keep their hash."""
-        return _without(dump(self), ("projects", "parts", "usd", "minutes", "tools", "done_when"), keep_zero=True)
+        return without_unset(dump(self), ("projects", "parts", "usd", "minutes", "tools", "done_when"), keep_zero=True)
 
     @property
     def fault(self) -> str:
@@ -83,11 +82,6 @@ class OrderedWork(Term):
         )
 
 
-def _without(written: dict[str, Any], names: Iterable[str], *, keep_zero: bool = False) -> dict[str, Any]:
-    unsaid = {name for name in names if not written.get(name) and not (keep_zero and written.get(name) == 0)}
-    return {name: value for name, value in written.items() if name not in unsaid}
-
-
 class Limits(Term):
     """Ceilings for the whole session."""
 
@@ -103,7 +97,7 @@ class Limits(Term):
     @model_serializer(mode="wrap")
     def _as_signed(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out an unset reserve: orders signed before the field existed keep their hash."""
-        return _without(dump(self), ("leave_percent", "leave_at"))
+        return without_unset(dump(self), ("leave_percent", "leave_at"))
 
 
 class Permissions(Term):

@@ -77,12 +77,21 @@ class WorkTally(Term):
     """Over, and not done; in a night under way also what has not begun."""
     not_started: int = 0
     """How many of those no job and no verdict has touched."""
-    doubtful: int = 0
-    """Delivered, and not green."""
+    proposed: int = 0
+    """How many were only proposed."""
+    asked: int = 0
+    """Open asks."""
+    undecided: int = 0
+    """Works that ended undone or in doubt, without an ask about them."""
 
     @property
     def done(self) -> int:
         return self.delivered + self.unneeded
+
+    @property
+    def wanted(self) -> int:
+        """How many decisions wait for the person."""
+        return self.asked + self.undecided
 
 
 class Recommendation(Term):

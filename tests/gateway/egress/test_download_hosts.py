@@ -25,7 +25,7 @@ def naming(url: str) -> bytes:
     return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
 
 
-async def named_by(end: FarEnd) -> tuple[DownloadHost, ...]:
+async def named_by(end: FarEnd) -> tuple[DownloadHost | RegistrySource, ...]:
     """Ask a registry on loopback from where it downloads."""
     return await downloads(ClientRegistries("npm", (RegistrySource(f"http://127.0.0.1:{end.port}/", "Bearer s3cret"),)))
 

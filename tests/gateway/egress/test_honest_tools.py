@@ -5,24 +5,27 @@ import os
 import shutil
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from midwatch.gateway.egress import RegistryRoute
+from midwatch.gateway.egress import RegistryRoute, dialer
 from midwatch.gateway.egress.dialer import SystemResolver
+from midwatch.gateway.room_network import QUICK_RETRIES
 from tests.conftest import missing
 from tests.gateway.egress.conftest import Authority
 from tests.gateway.egress.lab import FarEnd, Lab, far_end, lab
 from tests.patience import PATIENCE
 
+UV = Path(sys.prefix) / "installer" / "bin"
 BIG = os.urandom(3_000_000)
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(BIG) + BIG
 
 
-async def run(*command: str | Path) -> tuple[int, bytes, bytes]:
-    """Run a program without any setting of ours in its environment."""
-    clean = {"PATH": os.environ["PATH"]}
+async def run(*command: str | Path, more: Mapping[str, str] | None = None) -> tuple[int, bytes, bytes]:
+    """Run a program with no setting of ours in its environment but these."""
+    clean = {"PATH": os.environ["PATH"], **(more or {})}
     pipe = asyncio.subprocess.PIPE
     child = await asyncio.create_subprocess_exec(*map(str, command), stdout=pipe, stderr=pipe, env=clean)
     async with asyncio.timeout(PATIENCE):
@@ -145,6 +148,42 @@ async def test_urllib_over_https(authority: Authority) -> None:
         lab(world={"files.example": [("127.0.0.1", end.port)]}) as job,
     ):
         assert await run(sys.executable, "-c", script, job.proxy, authority.root) == (0, b"hello", b"")
+
+
+ELSEWHERE = ("--index-url", "https://evil.example/")
+REFUSED = {
+    "pip": ("python3", "-m", "pip", "download", "--disable-pip-version-check", "--no-cache-dir", *ELSEWHERE, "x"),
+    "npm": ("npm", "view", "--registry", "https://evil.example/", "x"),
+    "uv": (UV / "uv", "pip", "install", "--dry-run", "--no-cache", "--python", sys.executable, *ELSEWHERE, "x"),
+}
+
+
+@pytest.mark.parametrize("client", REFUSED)
+async def test_package_clients_soon_believe_a_refusal(client: str, tmp_path: Path) -> None:
+    """By default pip asks six times, and newer clients of npm wait a minute before the third."""
+    command = REFUSED[client]
+    if shutil.which(command[0]) is None:
+        missing(client, "it asks for a package")
+    async with lab() as job:
+        quick = {**QUICK_RETRIES, "HTTPS_PROXY": job.proxy, "https_proxy": job.proxy, "HOME": str(tmp_path)}
+        assert (await run(*command, more=quick))[0] != 0
+        assert 1 <= len(job.records) <= 3
+        assert {record.verdict for record in job.records} == {"refused"}
+
+
+async def test_a_name_that_only_this_machines_list_of_hosts_has_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = tmp_path / "hosts"
+    listed.write_text(
+        "127.0.0.1 localhost\n10.9.8.7\tshelf Packages.invalid # in the cellar\n# 10.0.0.1 gone.invalid\n"
+    )
+    monkeypatch.setattr(dialer, "HOSTS_FILE", listed)
+    resolver = SystemResolver()
+    assert await resolver("packages.invalid", 80) == [("10.9.8.7", 80)]
+    with pytest.raises(OSError, match=r"Name or service|No address|failure"):
+        await resolver("gone.invalid", 80)
+    resolver.close()
 
 
 async def test_the_machines_own_resolver_knows_no_invalid_name() -> None:

@@ -3,9 +3,9 @@
 import asyncio
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -62,12 +62,13 @@ class Doorman:
     inside: FarEnd
     ports: tuple[int, ...] = (PORT,)
     lent: tuple[Path, ...] = ()
+    only_repeats: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def environment(self) -> Mapping[str, str]:
         return {}
 
-    async def refused(self) -> tuple[HostRefused, ...]:
+    async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:  # noqa: ARG002  a role
         """Name nothing."""
         return ()
 

@@ -28,6 +28,8 @@ class ConnectionRecord:
     bytes_out: int
     bytes_in: int
     ms: int
+    denied: int = 0
+    """What a registry answered, 401 or 403, where it let nothing be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class LiveConnection:
         self.why = "The network of this job was closed."
         self.counted = False
         """Whether it was counted as one of the job's requests."""
+        self._denied = 0
+        self._answered = False
 
     def begin(self) -> None:
         """Count as one of the job's requests."""
@@ -150,6 +154,13 @@ class LiveConnection:
         """Settle how it ends, before the last message is sent."""
         self.verdict, self.why = verdict, why
 
+    def registry_said(self, status: int) -> None:
+        """Remember whether a registry lets something be read."""
+        if status in {401, 403}:
+            self._denied = status
+        else:
+            self._answered = True
+
     def ended(self) -> ConnectionRecord:
         took = round((monotonic() - self._began) * 1000)
         return ConnectionRecord(
@@ -162,4 +173,5 @@ class LiveConnection:
             bytes_out=self.bytes_out,
             bytes_in=self.bytes_in,
             ms=took,
+            denied=0 if self._answered else self._denied,
         )

@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from midwatch.gateway.egress.connection import EgressRefused, LiveConnection
@@ -17,6 +18,7 @@ from midwatch.rules.budget.egress import same_domain, why_not_dial
 Address = tuple[str, int]
 Resolver = Callable[[str, int], Awaitable[Sequence[Address]]]
 MOST_TRIES: Final = 4
+HOSTS_FILE: Final = Path("/etc/hosts")
 
 
 class SystemResolver:
@@ -27,13 +29,32 @@ class SystemResolver:
 
     async def __call__(self, host: str, port: int) -> Sequence[Address]:
         """Resolve a name, with a dot at its end so that no search domain is tried."""
-        ask = partial(socket.getaddrinfo, f"{host}.", port, type=socket.SOCK_STREAM)
+        ask = partial(_addresses, host, port)
         found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
-        return list(dict.fromkeys((str(answer[4][0]), port) for answer in found))
+        return list(dict.fromkeys((address, port) for address in found))
 
     def close(self) -> None:
         """Release the threads; a pending answer is not awaited."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    try:
+        return [str(answer[4][0]) for answer in socket.getaddrinfo(f"{host}.", port, type=socket.SOCK_STREAM)]
+    except socket.gaierror:
+        if known := _in_hosts_file(host):
+            return known
+        raise
+
+
+def _in_hosts_file(host: str) -> list[str]:
+    """Look a name up as other programs do: the machine's own list has it without a dot at its end."""
+    try:
+        lines = HOSTS_FILE.read_text(errors="replace").splitlines()
+    except OSError:
+        return []
+    entries = (line.partition("#")[0].lower().split() for line in lines)
+    return [address for address, *hosts in filter(None, entries) if host in hosts]
 
 
 class Dialer:

@@ -132,6 +132,8 @@ async def read_answer(visit: LiveConnection, request: ProxyRequest, world: Wire,
         raise AnswerMissing(none, "failed", 502) from None
     except (asyncio.LimitOverrunError, EgressRefused):
         raise EgressRefused(none, "failed", 502) from None
+    if route is not None:
+        visit.registry_said(status)
     asks_to_close = "close" in ",".join(head.values("connection")).lower()
     return Answer(head.first, fields, length, request.method == "HEAD" or status in {204, 304}, asks_to_close)
 

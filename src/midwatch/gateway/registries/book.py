@@ -4,8 +4,9 @@ import asyncio
 import json
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -29,8 +30,8 @@ ASKING: Final[Mapping[str, Callable[[], Awaitable[ClientRegistries]]]] = {
     "cargo": cargo,
     "go": go,
 }
-Further = Callable[[ClientRegistries], Awaitable[tuple[DownloadHost, ...]]]
-"""Finds further hosts and ports that a client's registries download from."""
+Further = Callable[[ClientRegistries], Awaitable[tuple[DownloadHost | RegistrySource, ...]]]
+"""Finds from where else a client's registries download: further hosts, and further folders of their own."""
 _PAGES: Final = {"pip": "pip/", "uv": "pip/", "npm": "npm/latest", "cargo": "config.json"}
 """A page of each kind of registry that names the host of a download; go's proxies serve everything themselves."""
 _ACCEPT: Final = "application/vnd.pypi.simple.v1+json, application/json;q=0.9, text/html;q=0.1"
@@ -45,12 +46,18 @@ class RegistryBook:
         self._known: dict[str, tuple[float, ClientRegistries]] = {}
         self._asking = asyncio.Lock()
 
+    def forget(self, clients: Iterable[str]) -> None:
+        """Ask these clients again the next time."""
+        for client in clients:
+            self._known.pop(client, None)
+
     async def of(self, client: str) -> ClientRegistries:
         """Return what a client is set to, or raise that it does not say."""
         async with self._asking:
             known = self._known.get(client)
             if known is None or monotonic() - known[0] > FRESH:
                 found = await ASKING[client]()
+                found = await asyncio.to_thread(_with_files_that_are_there, found)
                 secrets = (value for one in found.sources for value in one.secrets if long_enough(value))
                 self._know({f"{client} registry {number}": value for number, value in enumerate(secrets, 1)})
                 known = (monotonic(), replace(found, downloads=await self._further(found)))
@@ -58,7 +65,11 @@ class RegistryBook:
             return known[1]
 
 
-async def downloads(found: ClientRegistries) -> tuple[DownloadHost, ...]:
+def _with_files_that_are_there(found: ClientRegistries) -> ClientRegistries:
+    return replace(found, certificates=tuple(file for file in found.certificates if Path(file).is_file()))
+
+
+async def downloads(found: ClientRegistries) -> tuple[DownloadHost | RegistrySource, ...]:
     """Ask the registries from where packages are downloaded; one that does not answer adds nothing."""
     page = _PAGES.get(found.client)
     if page is None:
@@ -67,13 +78,28 @@ async def downloads(found: ClientRegistries) -> tuple[DownloadHost, ...]:
     for file in found.certificates:
         trust.load_verify_locations(file)
     own = {(one.host, one.port) for one in found.sources}
+    beside: list[RegistrySource] = []
     hosts: dict[tuple[str, int], dict[tuple[str, int], None]] = {}
     async with httpx.AsyncClient(verify=trust, timeout=PATIENCE) as web:
         for source in found.sources:
-            for url in links(found.client, await _page(web, source, page)):
+            text = await _page(web, source, page)
+            beside += _crates_beside(source, text) if found.client == "cargo" else ()
+            for url in links(found.client, text):
                 if (at := _download_at(url)) and at not in own:
                     hosts.setdefault(at, {})[source.host, source.port] = None
-    return tuple(DownloadHost(*at, tuple(named_by)) for at, named_by in hosts.items())
+    return (*beside, *(DownloadHost(*at, tuple(named_by)) for at, named_by in hosts.items()))
+
+
+def _crates_beside(index: RegistrySource, text: str) -> tuple[RegistrySource, ...]:
+    """Find the folder of crates on the index's own host, where cargo shows its token too."""
+    (url,) = links("cargo", text) or ("",)
+    try:
+        crates = RegistrySource.of(url.partition("{")[0])
+        same = (crates.host, crates.port, crates.secure) == (index.host, index.port, index.secure)
+    except ValueError:
+        return ()
+    wants_login = same and json.loads(text).get("auth-required") is True
+    return (replace(crates, authorization=index.authorization),) if wants_login else ()
 
 
 def _download_at(url: str) -> tuple[str, int] | None:

@@ -86,8 +86,10 @@ class ClientRegistries:
     """Packages in folders of this machine."""
     certificates: tuple[str, ...] = ()
     """Files of certificate authorities that the client trusts."""
-    downloads: tuple[DownloadHost, ...] = ()
-    """Further hosts from which the registries themselves say that packages are downloaded."""
+    downloads: tuple[DownloadHost | RegistrySource, ...] = ()
+    """From where else the registries themselves say that packages are downloaded; also from a folder of their own."""
+    settings: str = ""
+    """What it reads from a file of its own only; without credentials."""
 
     def with_logins(self) -> "ClientRegistries":
         """Add the credentials of ~/.netrc, which pip, uv and go read."""

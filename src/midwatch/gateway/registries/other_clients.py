@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import tomlkit
+
 from midwatch.gateway.registries.client import (
     ClientRegistries,
     RegistrySource,
@@ -22,7 +24,9 @@ from midwatch.gateway.registries.client import (
 )
 
 _CARGO_INDEX = re.compile(r"failed to download from `(https?://[^`]+?)/?config\.json`")
+_PLAIN_URL = re.compile(r"https?://[^\s'\"]+")
 _NPM_LINE = re.compile(r"^\s*//(?P<where>[^=]+?):(?P<key>_authToken|_auth|username|_password)\s*=\s*(?P<value>.*?)\s*$")
+_CARGO_FOLDERS = ("directory", "local-registry")
 _VARIABLE = re.compile(r"\$\{(\w+)\??\}")
 
 
@@ -34,15 +38,23 @@ async def npm() -> ClientRegistries:
         raise unknown("npm")
     scoped = [str(value) for key, value in config.items() if key.startswith("@") and key.endswith(":registry")]
     logins = _npm_logins(*(str(config.get(key) or "") for key in ("globalconfig", "userconfig")))
-    sources, _ = sources_in([registry, *scoped])
+    sources, _ = sources_in(dict.fromkeys([registry, *scoped, *await _yarns()]))
     environment = {
         "NPM_CONFIG_REGISTRY": RegistrySource.of(registry).url,
+        "PNPM_CONFIG_REGISTRY": RegistrySource.of(registry).url,
         "YARN_NPM_REGISTRY_SERVER": RegistrySource.of(registry).url,
         **dict.fromkeys(("NPM_CONFIG_AUDIT", "NPM_CONFIG_FUND", "NPM_CONFIG_UPDATE_NOTIFIER"), "false"),
     }
     trusted = tuple(path for path in (str(config.get("cafile") or ""),) if path)
     with_logins = tuple(replace(one, authorization=_npm_login(one.url, logins)) for one in sources)
     return ClientRegistries("npm", with_logins, environment, certificates=trusted)
+
+
+async def _yarns() -> tuple[str, ...]:
+    """Ask yarn 1, which npm's packages are often locked with: its lockfiles name its own registry."""
+    said = await ask("yarn", "config", "get", "registry", extra={"COREPACK_ENABLE_NETWORK": "0"})
+    last = said.strip().rpartition("\n")[2]
+    return (last,) if _PLAIN_URL.fullmatch(last) else ()
 
 
 def _npm_login(url: str, logins: dict[str, dict[str, str]]) -> str:
@@ -98,12 +110,40 @@ async def cargo() -> ClientRegistries:
         # A target folder in the settings would be written otherwise.
         said = await ask("cargo", "fetch", extra={**closed, "CARGO_TARGET_DIR": f"{folder}/target"}, cwd=folder)
     found = _CARGO_INDEX.search(said)
-    named = _cargo_registries()
-    if found is None and not named:
+    config, tokens = _cargo_files()
+    named = _cargo_registries(config, tokens)
+    usual = (RegistrySource.of(found[1]),) if found else ()
+    sources = (*named.values(), *(one for one in usual if not any(_same(one, other) for other in named.values())))
+    replaced = {name: kept for name, one in _tables(config, "source") if (kept := _cargo_source(one))}
+    folders = tuple(Path(one[key]) for one in replaced.values() for key in _CARGO_FOLDERS if key in one)
+    if not sources and not folders:
         raise unknown("cargo")
-    sources = (*((RegistrySource.of(found[1]),) if found else ()), *(source for _, source in named))
-    environment = {f"CARGO_REGISTRIES_{name}_INDEX": f"sparse+{source.url}" for name, source in named}
-    return ClientRegistries("cargo", sources, environment)
+    indexes = {name: {"index": f"sparse+{one.url}"} for name, one in named.items()}
+    settings = {key: value for key, value in (("source", replaced), ("registries", indexes)) if value}
+    certificates = tuple(str(one["cainfo"]) for name, one in config.items() if name == "http" and "cainfo" in one)
+    return ClientRegistries(
+        client="cargo",
+        sources=sources,
+        environment=_cargo_variables(named),
+        folders=folders,
+        certificates=certificates,
+        settings=tomlkit.dumps(settings) if settings else "",
+    )
+
+
+def _cargo_variables(named: dict[str, RegistrySource]) -> dict[str, str]:
+    """Name the registries; one that wants a login is asked only by a cargo with a token, which the proxy replaces."""
+    found = {}
+    for name, one in named.items():
+        variable = f"CARGO_REGISTRIES_{_variable(name)}"
+        found[f"{variable}_INDEX"] = f"sparse+{one.url}"
+        if one.authorization:
+            found |= {f"{variable}_TOKEN": "outside", "CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS": "cargo:token"}
+    return found
+
+
+def _same(one: RegistrySource, other: RegistrySource) -> bool:
+    return one.url.rstrip("/") == other.url.rstrip("/")
 
 
 def _crate(folder: Path) -> None:
@@ -113,18 +153,40 @@ def _crate(folder: Path) -> None:
     (folder / "Cargo.toml").write_text(manifest)
 
 
-def _cargo_registries() -> list[tuple[str, RegistrySource]]:
-    """Read the registries besides the usual one, with their tokens."""
+def _cargo_files() -> tuple[dict[str, Any], dict[str, Any]]:
     home = Path(surroundings().get("CARGO_HOME", "~/.cargo")).expanduser()
-    config, tokens = toml_in(home / "config.toml"), toml_in(home / "credentials.toml").get("registries", {})
-    named = []
-    for name, one in config.get("registries", {}).items():
+    return toml_in(home / "config.toml") or toml_in(home / "config"), toml_in(home / "credentials.toml")
+
+
+def _cargo_registries(config: dict[str, Any], tokens: dict[str, Any]) -> dict[str, RegistrySource]:
+    """Read the registries besides the usual one, with their tokens."""
+    known = dict(_tables(tokens, "registries"))
+    named = {}
+    for name, one in _tables(config, "registries"):
         index = str(one.get("index", ""))
         if index.startswith("sparse+http"):
-            token = str(one.get("token") or tokens.get(name, {}).get("token", ""))
-            source = replace(RegistrySource.of(index.removeprefix("sparse+")), authorization=token)
-            named.append((name.upper().replace("-", "_"), source))
+            own = surroundings().get(f"CARGO_REGISTRIES_{_variable(name)}_TOKEN")
+            token = str(own or one.get("token") or known.get(name, {}).get("token", ""))
+            named[name] = replace(RegistrySource.of(index.removeprefix("sparse+")), authorization=token)
     return named
+
+
+def _cargo_source(one: dict[str, Any]) -> dict[str, str]:
+    """Keep what says where a source is read instead: from a registry, or from a folder of this machine."""
+    kept = {key: str(one[key]) for key in ("replace-with", *_CARGO_FOLDERS) if key in one}
+    registry = str(one.get("registry", ""))
+    if registry.startswith("sparse+http"):
+        kept["registry"] = f"sparse+{RegistrySource.of(registry.removeprefix('sparse+')).url}"
+    return kept if all(Path(kept[key]).is_dir() for key in _CARGO_FOLDERS if key in kept) else {}
+
+
+def _tables(config: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
+    found = config.get(name, {})
+    return [(key, one) for key, one in found.items() if isinstance(one, dict)] if isinstance(found, dict) else []
+
+
+def _variable(name: str) -> str:
+    return name.upper().replace("-", "_")
 
 
 def _json_in(said: str) -> dict[str, Any]:

@@ -30,6 +30,8 @@ async def pip() -> ClientRegistries:
         environment["PIP_EXTRA_INDEX_URL"] = plain
     if plain := _plain(found):
         environment["PIP_FIND_LINKS"] = plain
+    if trusted_hosts := config.get("trusted-host", ""):
+        environment["PIP_TRUSTED_HOST"] = " ".join(trusted_hosts.split())
     if offline:
         environment["PIP_NO_INDEX"] = "1"
     trusted = tuple(path for path in (config.get("cert", ""),) if path)

@@ -13,7 +13,8 @@ from midwatch.night.jobs.job_limits import tainted
 from midwatch.night.jobs.planning import opened_by
 from midwatch.night.recovery import waits
 from midwatch.night.rounds import acts
-from midwatch.night.rounds.debrief import debrief_events
+from midwatch.night.rounds.debrief import NightEnd, debrief_events
+from midwatch.night.rounds.news import untold
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Rooms
@@ -167,7 +168,8 @@ async def debrief(books: Books, session_id: str, reason: str, *, actor: str = "m
             raise Refused(f"{session.called} is not running (it is in {session.state.value}).")
         jobs = await books.records.find(JobRow, session=session.id)
         asks = await books.records.find(AskRow, session=session.id, state=AskState.OPEN)
-        events = debrief_events(books.ids, session, reason, jobs=jobs, asks=asks, by=actor)
+        news = await untold(books, session, jobs)
+        events = debrief_events(books.ids, session, NightEnd(reason, actor, news), jobs=jobs, asks=asks)
         try:
             await books.journal.record(*events, actor=actor)
         except (Stale, Refused):

@@ -12,7 +12,7 @@ from midwatch.night.delivery.pull_request_text import kept_back_text, pull_reque
 from midwatch.night.delivery.siblings import siblings, worded
 from midwatch.night.jobs.job_limits import files_allowed
 from midwatch.night.jobs.resume import followed
-from midwatch.night.notify.notice import job_notice
+from midwatch.night.notify.notice import in_check_in, job_notice
 from midwatch.night.rounds.world import look
 from midwatch.ports.books import Books
 from midwatch.ports.door import Door, Effect
@@ -129,9 +129,12 @@ async def tell(books: Books, job: JobRow) -> tuple[Event, ...]:
         raise Stale("There is no pull request to report.")
     why = f"Only a draft: {rows[-1].title}" if rows[-1].draft else rows[-1].title
     ended = JobEnded(job=job.id, epoch=job.epoch, state="done", why=why)
+    kind = NoticeKind.PULL_REQUEST_READY
+    together = in_check_in(await books.records.get(SessionRow, job.session), kind, tier_of(kind))
+    if together or not books.settings().notices.on_complete:
+        return (ended,)
     text = ready_text(job, rows[-1], books.clock.now(), await turns_of(books.journal, job))
-    notice = job_notice(books.ids, job, tier_of(NoticeKind.PULL_REQUEST_READY), text)
-    return (ended, notice) if books.settings().notices.on_complete else (ended,)
+    return ended, job_notice(books.ids, job, tier_of(kind), text)
 
 
 async def through_the_door(

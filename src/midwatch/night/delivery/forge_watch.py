@@ -1,19 +1,22 @@
-"""Reads the state of pull requests on their forges: at intervals, and when a forge sends a webhook."""
+"""Reads the state of pull requests on their forges: at intervals, on a webhook, and when a person looks."""
 
 import asyncio
 import contextlib
 import logging
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from midwatch.errors import Limited, MidwatchError, Stale
 from midwatch.journal.events.jobs import PullRequestChanged, PullRequestClosed, PullRequestMerged
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.ports.books import Books
-from midwatch.ports.forge import Forges
+from midwatch.ports.forge import BranchMover, Forges
 from midwatch.ports.journal import Journal, Records
-from midwatch.terms.forges import LOCAL, PullRequestPlace, PullRequestSeen
-from midwatch.terms.projects import WorkStatus
-from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
+from midwatch.terms.forges import BY_HAND, LOCAL, OURSELVES, PullRequestPlace, PullRequestSeen
+from midwatch.terms.projects import WorkStatus, is_url
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, StackRow
+from midwatch.terms.stack import StackState
 
 log = logging.getLogger("midwatch.forges")
 SOONEST, LATEST, BUSY = timedelta(minutes=1), timedelta(minutes=15), timedelta(minutes=2)
@@ -67,13 +70,14 @@ async def _changed(journal: Journal, row: PullRequestRow, seen: PullRequestSeen)
 async def _over(journal: Journal, records: Records, row: PullRequestRow, seen: PullRequestSeen) -> None:
     """Record a merge or close on the forge; for the work it is the same as one made here."""
     job = await records.get(JobRow, row.job)
-    who = f"{seen.by} on {row.forge}" if seen.by else row.forge
+    by = BY_HAND if row.forge == LOCAL else row.forge
+    who = f"{seen.by} on {row.forge}" if seen.by else by
     if seen.state == "merged":
         await journal.record(
-            PullRequestMerged(pull_request=row.id, sha=seen.merged_sha, by=row.forge),
+            PullRequestMerged(pull_request=row.id, sha=seen.merged_sha, by=by),
             WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {who}"),
-            actor=row.forge,
-            key=f"merged:{row.id}",
+            actor=by,
+            key=f"merged:{row.id}:{seen.merged_sha}",
         )
         return
     why = f"closed on {row.forge}"
@@ -88,11 +92,16 @@ async def _over(journal: Journal, records: Records, row: PullRequestRow, seen: P
 
 
 class ForgeWatch:
-    """Reads each open pull request when it is due; due times are kept in memory, so a restart reads all of them."""
+    """Reads each open pull request when it is due; due times are kept in memory, so a restart reads all of them.
 
-    def __init__(self, books: Books, forges: Forges) -> None:
+    Those on this machine are read each time: that is one git command for a project.
+    """
+
+    def __init__(self, books: Books, forges: Forges, here: BranchMover) -> None:
         self._books = books
         self._forges = forges
+        self._here = here
+        self._looking = asyncio.Lock()
         self._wake_up = asyncio.Event()
         self._due: dict[str, datetime] = {}
         self._pause: dict[str, timedelta] = {}
@@ -119,6 +128,7 @@ class ForgeWatch:
 
     async def look_around(self) -> float:
         """Read every pull request that is due; return the real seconds until the next."""
+        await self.look_here()
         rows = [row for row in await self._books.records.find(PullRequestRow, state="open") if row.forge != LOCAL]
         for gone in self._due.keys() - {row.id for row in rows}:
             del self._due[gone]
@@ -130,6 +140,34 @@ class ForgeWatch:
             return LONGEST_SECONDS
         left = (min(self._due.values()) - self._books.clock.now()) / timedelta(seconds=1)
         return min(LONGEST_SECONDS, max(0.5, self._books.clock.real_seconds(left)))
+
+    async def look_here(self) -> None:
+        """Record which pull requests on this machine a person has merged with git, without asking Midwatch."""
+        async with self._looking:
+            opened = await self._books.records.find(PullRequestRow, state="open", forge=LOCAL)
+            projects = await self._books.records.find(ProjectRow, id=tuple({row.project for row in opened}))
+            places = {row.id: Path(row.path) for row in projects if not is_url(row.path)}
+            branches = {(row.project, row.into) for row in opened if row.project in places}
+            for project, into in sorted(branches):
+                rows = [row for row in opened if (row.project, row.into) == (project, into)]
+                try:
+                    await self._merged_by_hand(places[project], into, rows)
+                except MidwatchError as error:  # the folder is away, or not a repository any more
+                    log.info("%s: %s %s", places[project], error.message, error.hint)
+
+    async def _merged_by_hand(self, source: Path, into: str, rows: Sequence[PullRequestRow]) -> None:
+        lacking = await self._here.lacking(source, into, [row.head for row in rows])
+        for row in (row for row in rows if row.head not in lacking):
+            place = await place_of(self._books.records, row)
+            seen = await self._forges.named(LOCAL).look(place)
+            if seen.state == "merged" and not await self._ours(row, seen):
+                with contextlib.suppress(Stale):  # it was merged or closed here in the same moment
+                    await _over(self._books.journal, self._books.records, row, seen)
+
+    async def _ours(self, row: PullRequestRow, seen: PullRequestSeen) -> bool:
+        """Whether Midwatch made this merge: who asked for it records it, now or when asking again after a crash."""
+        stacks = await self._books.records.find(StackRow, project=row.project, state=StackState.MADE)
+        return seen.by == OURSELVES or seen.merged_sha in {step.commit for one in stacks for step in one.order}
 
     async def _look(self, row: PullRequestRow) -> datetime:
         pause = min(LATEST, self._pause.get(row.id, SOONEST / 2) * 2)

@@ -43,7 +43,7 @@ async def execute(books: Books, roster: Roster, workspace: Workspace, job: JobRo
     done = Done(summary=f"Done interactively with {job.agent}: {job.title}", base=base_of(job), head=head)
     executed = JobExecuted(job=job.id, epoch=job.epoch, done=done, work_epoch=room.epoch)
     if head == base_of(job):
-        return executed, *nothing_delivered(books.ids, books.settings(), job, f"Nothing was changed. {left.sentence}")
+        return executed, *await nothing_delivered(books, job, f"Nothing was changed. {left.sentence}")
     said = await Asking(books, workspace.wake_ups, job, room).about(f"Deliver your work in job {job.number}?", WHY)
     if not said.yes:
         why = f"Not delivered: {said.text} Its checkout is kept."

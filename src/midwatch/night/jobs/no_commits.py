@@ -6,15 +6,13 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobEnded
 from midwatch.night.context import Workspace
 from midwatch.night.jobs.job_limits import contract_of, proof_request
-from midwatch.night.notify.notice import cut, job_notice
+from midwatch.night.notify.notice import cut, in_check_in, job_notice
 from midwatch.ports.books import Books
-from midwatch.ports.clock import Ids
 from midwatch.rules.checks.check_runs import already_true, not_yet, shown_unneeded
 from midwatch.rules.people.notices import NoticeKind, tier_of
-from midwatch.settings import Settings
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import CheckResult, Done, Plan
-from midwatch.terms.records import JobRow
+from midwatch.terms.records import JobRow, SessionRow
 
 
 async def without_commits(books: Books, workspace: Workspace, job: JobRow, left: Plan | Done) -> tuple[Event, ...]:
@@ -32,7 +30,7 @@ async def without_commits(books: Books, workspace: Workspace, job: JobRow, left:
     told = " ".join((left.summary, why)).strip()
     if shown is not None:
         return (JobEnded(job=job.id, epoch=job.epoch, state="done", why=told, unneeded=shown.text),)
-    return nothing_delivered(books.ids, books.settings(), job, told)
+    return await nothing_delivered(books, job, told)
 
 
 async def _on_the_base(workspace: Workspace, job: JobRow, contract: RunContract) -> tuple[CheckResult, ...]:
@@ -41,9 +39,12 @@ async def _on_the_base(workspace: Workspace, job: JobRow, contract: RunContract)
     return await workspace.proofs.baseline(request)
 
 
-def nothing_delivered(ids: Ids, settings: Settings, job: JobRow, why: str) -> tuple[Event, ...]:
+async def nothing_delivered(books: Books, job: JobRow, why: str) -> tuple[Event, ...]:
     """End a job that delivers nothing, and tell the person: what was ordered is still to be done."""
     ended = JobEnded(job=job.id, epoch=job.epoch, state="nothing_delivered", why=why)
+    tier = tier_of(NoticeKind.ERROR)
+    together = in_check_in(await books.records.get(SessionRow, job.session), NoticeKind.ERROR, tier)
+    if together or not books.settings().notices.on_error:
+        return (ended,)
     text = f"Job {job.number} ({job.title}) delivered nothing: {cut(why)}"
-    notice = job_notice(ids, job, tier_of(NoticeKind.ERROR), text)
-    return (ended, notice) if settings.notices.on_error else (ended,)
+    return ended, job_notice(books.ids, job, tier, text)

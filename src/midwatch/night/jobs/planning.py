@@ -133,4 +133,6 @@ def _question(job: JobRow, plan: Plan, silence: Silence, minutes: float, outside
     """Ask about a plan: name what goes outside the orders, and say what no answer means."""
     again = f", version {job.plan_version + 1}" if job.plan_version else ""
     left = f" It goes outside your orders. {outside}" if outside else ""
-    return f"Plan for job {job.number} ({job.title}){again}: {plan.summary}{left} {silence_in_words(silence, minutes)}"
+    # An agent often repeats its order as the summary.
+    titled = "" if plan.summary.rstrip(".").casefold() == job.title.rstrip(".").casefold() else f" ({job.title})"
+    return f"Plan for job {job.number}{titled}{again}: {plan.summary}{left} {silence_in_words(silence, minutes)}"

@@ -173,9 +173,8 @@ async def repair(books: Books, roster: Roster, workspace: Workspace, job: JobRow
     await _commit_leftovers(workspace.rooms, job, where, done)
     head = await workspace.rooms.head_so_far(job.id, where)
     if not done.commits and head == job.change.base:
-        return nothing_delivered(
-            books.ids, books.settings(), job, "Every change made the checks worse, so all of it was taken back."
-        )
+        why = "Every change made the checks worse, so all of it was taken back."
+        return await nothing_delivered(books, job, why)
     return (ev.JobRepaired(job=job.id, epoch=job.epoch, round=job.repairs + 1, done=done, work_epoch=where),)
 
 

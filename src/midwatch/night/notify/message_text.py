@@ -55,8 +55,9 @@ async def _links(records: Records, result: Sequence[NoticeRow]) -> tuple[str, ..
     subjects = tuple(one.subject for one in result if one.subject)
     if not subjects:
         return ()
+    jobs = tuple(job.id for job in await records.find(JobRow, session=subjects))  # a check-in tells of several
     rows = (
-        *await records.find(PullRequestRow, job=subjects),
+        *await records.find(PullRequestRow, job=(*subjects, *jobs)),
         *await records.find(PullRequestRow, id=subjects),
     )
     return tuple(row.url for row in rows)

@@ -9,7 +9,7 @@ from midwatch.journal.events.jobs import JobEnded, JobStumbled, JobWaits
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.night.agents.final_output import kept, last_head, last_words
 from midwatch.night.asks.escalation import guidance
-from midwatch.night.notify.notice import job_notice
+from midwatch.night.notify.notice import in_check_in, job_notice
 from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
@@ -19,7 +19,7 @@ from midwatch.rules.recovery.recovery import CAUSES, Cause, NextAct, back_off, c
 from midwatch.rules.recovery.tries import errors_in_a_row, failures_of, forgiven_at, tries_of
 from midwatch.settings import Settings
 from midwatch.terms.jobs import AGENT_STAGES, Failure, JobState, Stage
-from midwatch.terms.records import AskRow, JobRow
+from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 OUTSIDE = frozenset({Stage.MIRROR, Stage.DELIVER, Stage.PULL_REQUEST})
 """Stages in which a refusal comes from a forge, not from an agent or from Midwatch."""
@@ -134,7 +134,8 @@ async def end_notice(books: Books, job: JobRow, ended: JobEnded, headline: str =
     tier = tier_of(NoticeKind.ERROR, errors_in_a_row=errors, errors_that_wake=notices.errors_that_wake)
     text = f"Job {job.number} ({job.title}) failed at {job.stage.said}: {headline or ended.why}"
     asked = await guidance(books, job, jobs, asks, tier)
-    return asked or ((job_notice(books.ids, job, tier, text),) if notices.on_error else ())
+    together = in_check_in(await books.records.get(SessionRow, job.session), NoticeKind.ERROR, tier)
+    return asked or ((job_notice(books.ids, job, tier, text),) if notices.on_error and not together else ())
 
 
 def waits(job: JobRow, why: str, cause: str, *, until: datetime | None = None, attempt: int | None = None) -> JobWaits:

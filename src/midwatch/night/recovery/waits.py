@@ -11,9 +11,9 @@ from midwatch.night.asks.escalation import CAPPED, ask_about
 from midwatch.night.jobs.job_limits import contract_of
 from midwatch.night.notify.notice import job_notice
 from midwatch.night.recovery.failures import OUTSIDE, after_failure, failed, find_out, waits
-from midwatch.night.rounds.debrief import debrief_events
+from midwatch.night.rounds.debrief import NightEnd, debrief_events
+from midwatch.night.rounds.news import untold
 from midwatch.ports.books import Books
-from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Rooms
 from midwatch.rules.budget.spending import Amount, more_for
@@ -44,7 +44,7 @@ async def after(books: Books, rooms: Rooms, job: JobRow, error: MidwatchError) -
         case JobSpent():
             return await _ask_for_more(books, job, error)
         case NightSpent():
-            return await _end_the_night(books.ids, books.records, job, error)
+            return await _end_the_night(books, job, error)
         case _:
             found = await find_out(books.records, books.settings(), rooms, job, error)
             if found.act is NextAct.WAIT:
@@ -129,15 +129,16 @@ async def _more(records: Records, settings: Settings, job: JobRow) -> Amount:
     return more_for(bounds, settings.execution.max_requests, planning)
 
 
-async def _end_the_night(ids: Ids, records: Records, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
+async def _end_the_night(books: Books, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:
     """At the night's own limit, end the night with the reason (SPEC 9)."""
-    session = await records.get(SessionRow, job.session)
+    session = await books.records.get(SessionRow, job.session)
     ended = JobEnded(job=job.id, epoch=job.epoch, state="stopped", why=f"{error.message} Its work is kept.")
     if session.state is not SessionState.AUTONOMOUS:
         return (ended,)
-    others = [one for one in await records.find(JobRow, session=session.id) if one.id != job.id]
-    asks = await records.find(AskRow, session=session.id, state=AskState.OPEN)
-    return ended, *debrief_events(ids, session, "the night's budget is used up", jobs=others, asks=asks, by="midwatch")
+    others = [one for one in await books.records.find(JobRow, session=session.id) if one.id != job.id]
+    asks = await books.records.find(AskRow, session=session.id, state=AskState.OPEN)
+    end = NightEnd("the night's budget is used up", news=await untold(books, session, others))
+    return ended, *debrief_events(books.ids, session, end, jobs=others, asks=asks)
 
 
 async def wake(journal: Journal, records: Records, job_id: str, *, by: str) -> None:

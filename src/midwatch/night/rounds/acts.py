@@ -9,7 +9,7 @@ from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import ActEnded, AskOpened, NoticeRaised, SessionPaused
 from midwatch.night.commands.job_start import start_events
 from midwatch.night.jobs.resume import resume_stage, take_up
-from midwatch.night.notify.notice import cut, notice
+from midwatch.night.notify.notice import TOLD_TOGETHER, cut, in_check_in, notice
 from midwatch.night.rounds.debrief import stop_events
 from midwatch.night.rounds.world import World, look
 from midwatch.ports.books import Books
@@ -60,12 +60,16 @@ async def carry_out(books: Books, rooms: Rooms, act_id: str, *, confirmed: bool 
         events, result = await handler(books, rooms, world, act)
         words = in_words(act.proposal, world.name_of(act.proposal.project))
         events.append(ActEnded(act=act.id, end="done", text=words, result=result))
-        if verdict.outcome is GateOutcome.EXECUTE_AND_TELL:
+        if verdict.outcome is GateOutcome.EXECUTE_AND_TELL and not _told_together(world.session, act):
             events.append(_tell(books.ids, act, f"Decided to {words}."))
         await books.journal.record(*events, key=key, because=because)
     except Stale as moved:
         failed = ActEnded(act=act.id, end="failed", text=moved.message)
         await books.journal.record(failed, key=key, because=because)
+
+
+def _told_together(session: SessionRow, act: ActRow) -> bool:
+    return act.kind in TOLD_TOGETHER and in_check_in(session, NoticeKind.ACT_REPORTED, Tier.ACTION)
 
 
 def _stopping(act: str) -> str:

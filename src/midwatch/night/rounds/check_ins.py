@@ -1,16 +1,18 @@
 """What ends a round or a session: check-ins, limits, completion."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import CheckInMade
 from midwatch.night.notify.notice import notice
-from midwatch.night.rounds.debrief import debrief_events, stop_events
+from midwatch.night.rounds.debrief import NightEnd, debrief_events, stop_events
+from midwatch.night.rounds.news import News, lines, news_of
+from midwatch.night.rounds.news import due as news_due
 from midwatch.night.rounds.work_state import wasted
 from midwatch.night.rounds.world import World
+from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
-from midwatch.ports.journal import Records
 from midwatch.rules.budget.limits import (
     SessionEnd,
     Signs,
@@ -40,11 +42,21 @@ BUDGETS = {"usd_micros": "money", "tokens": "tokens", "seconds": "time", "rounds
 """The limits of a night, with the word for each."""
 
 
-async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...]:
-    """Report progress, if a check-in is due."""
+async def check_in(books: Books, world: World) -> tuple[tuple[Event, ...], tuple[Event, ...]]:
+    """Return the check-in that is due, and what ends the session if it is over; then its end is the check-in."""
+    made = await books.records.find(CheckInRow, session=world.session.id)
+    news = await news_of(books, world.session, world.jobs, made)
+    over = _debrief_if_over(books.ids, world, lines(news))
+    reported = _check_in(books.ids, world, made, () if over else news)
+    quiet = bool(over) and not any(isinstance(one, CheckInMade) and one.type == "alert" for one in reported)
+    return () if quiet else reported, over
+
+
+def _check_in(ids: Ids, world: World, made: Sequence[CheckInRow], news: Sequence[News]) -> tuple[Event, ...]:
     session = world.session
-    last = session.last_check_in_at or session.started_at or world.now
-    marks = _marks(world, await records.find(CheckInRow, session=session.id))
+    began = session.started_at or world.now
+    last = session.last_check_in_at or began
+    marks = _marks(world, made)
     since = SinceCheckIn(
         elapsed=world.now - last,
         silent_for=world.now - session.last_moved_at,
@@ -52,22 +64,27 @@ async def check_in(ids: Ids, records: Records, world: World) -> tuple[Event, ...
         event=any(job.ended_at and job.ended_at > last for job in world.jobs),
         marks=tuple(sorted({mark for _, mark in marks})),
     )
-    due = check_ins_due(since, _signs(world.settings.checkins))
-    if not due:
+    signs = _signs(world.settings.checkins)
+    due = check_ins_due(since, signs)
+    told = news if news_due(news, made, began, world.now, signs.every) else ()
+    if not due and not told:
         return ()
     passed = [_passed(name, mark) for name, mark in marks]
     text = _standing(world)
-    trigger = ", ".join([*(one.value for one in due), *passed])
-    if not alarming(since.marks, alert_from=world.settings.limits.alert_percent):
-        tier, said = tier_of(NoticeKind.CHECK_IN_PROGRESS), f"Night {session.number}: {text}"
-        return (
-            CheckInMade(session=session.id, type="progress", trigger=trigger, text=text),
-            notice(ids, session.id, tier, said, subject=session.id),
-        )
-    used = f"Night {session.number} has used {' and '.join(_highest(marks))}. {text}"
+    trigger = ", ".join([*(one.value for one in due), *passed, *(one.trigger for one in told)])
+    if alarming(since.marks, alert_from=world.settings.limits.alert_percent):
+        kind, said = NoticeKind.CHECK_IN_ALERT, f"Night {session.number} has used {' and '.join(_highest(marks))}."
+    else:
+        kind, said = NoticeKind.CHECK_IN_PROGRESS, f"Night {session.number}:"
+    tier = tier_of(NoticeKind.PULL_REQUEST_READY) if told else tier_of(kind)
     return (
-        CheckInMade(session=session.id, type="alert", trigger=trigger, text=text),
-        notice(ids, session.id, tier_of(NoticeKind.CHECK_IN_ALERT), used, subject=session.id),
+        CheckInMade(
+            session=session.id,
+            type="alert" if kind is NoticeKind.CHECK_IN_ALERT else "progress",
+            trigger=trigger,
+            text=text,
+        ),
+        notice(ids, session.id, tier, f"{said} {text}{lines(told)}", subject=session.id),
     )
 
 
@@ -122,7 +139,7 @@ def stop_wasted(ids: Ids, world: World) -> tuple[Event, ...]:
     return tuple(events)
 
 
-def debrief_if_over(ids: Ids, world: World) -> tuple[Event, ...]:
+def _debrief_if_over(ids: Ids, world: World, news: str) -> tuple[Event, ...]:
     """End the session when everything ordered is settled, nothing happens any more, or a limit is reached."""
     session = world.session
     if session.paused:
@@ -130,7 +147,8 @@ def debrief_if_over(ids: Ids, world: World) -> tuple[Event, ...]:
     reason = _why_over(world)
     if not reason:
         return ()
-    return tuple(debrief_events(ids, session, reason, jobs=world.running, asks=world.asks, by="midwatch"))
+    end = NightEnd(reason, news=news)
+    return tuple(debrief_events(ids, session, end, jobs=world.running, asks=world.asks))
 
 
 def _why_over(world: World) -> str:

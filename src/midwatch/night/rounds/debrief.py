@@ -1,6 +1,7 @@
 """Ends the autonomous part, for any reason: running jobs are stopped, and acts that wait for a yes are not done."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobStopRequested
@@ -12,11 +13,22 @@ from midwatch.terms.asks import AskKind, AskState, Silence
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 
 
+@dataclass(frozen=True, slots=True)
+class NightEnd:
+    """Why a night ends, and who ended it."""
+
+    reason: str
+    by: str = "midwatch"
+    news: str = ""
+    """What no check-in has told yet."""
+
+
 def debrief_events(
-    ids: Ids, session: SessionRow, reason: str, *, jobs: Iterable[JobRow], asks: Iterable[AskRow], by: str
+    ids: Ids, session: SessionRow, end: NightEnd, *, jobs: Iterable[JobRow], asks: Iterable[AskRow]
 ) -> list[Event]:
     """Return all events that end a night, for one transaction."""
-    over = f"{session.called} is over: {reason}."
+    reason = end.reason
+    over = f"{session.called} is over: {reason}.{end.news}"
     events: list[Event] = [
         SessionDebriefing(session=session.id, reason=reason),
         CheckInMade(session=session.id, type="completion", trigger="over", text=f"The night is over: {reason}."),
@@ -24,7 +36,7 @@ def debrief_events(
     ]
     for job in jobs:
         if job.session == session.id:
-            events += stop_events(job, by=by, why=f"the night ended: {reason}")
+            events += stop_events(job, by=end.by, why=f"the night ended: {reason}")
     events += [
         AskExpired(ask=ask.id, meant=Silence.NOT_DONE)
         for ask in asks

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from midwatch.night.rounds.contracts import item_for
 from midwatch.rules.budget.time_boxes import boxed, progressed
+from midwatch.rules.gate.act_groups import PASSING
 from midwatch.rules.morning.scores import ActDone, must_abort
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.recovery.recovery import Cause, NextAct, next_act, remedy_of
@@ -18,20 +19,6 @@ from midwatch.terms.trust import Reason
 if TYPE_CHECKING:
     from midwatch.night.rounds.world import World
 
-PASSING = frozenset(
-    f"gate.{code}"
-    for code in (
-        "busy",
-        "cooldown_action",
-        "cooldown_project",
-        "crowded",
-        "disk_short",
-        "memory_short",
-        "outside_session",
-        "running_already",
-    )
-)
-"""Reasons that pass by themselves; any other refusal stays until a person changes something."""
 RETRYABLE = frozenset({NextAct.RESTART, NextAct.AGAIN, NextAct.BACK_OFF})
 YIELDED = frozenset({ActKind.UPDATE_WORK_ITEM.value})
 

@@ -7,10 +7,11 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from midwatch.night.rounds.contracts import contract_for, item_for
-from midwatch.night.rounds.work_state import PASSING, item_seen, retries_counted
+from midwatch.night.rounds.work_state import item_seen, retries_counted
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Moment
 from midwatch.rules.budget.time_boxes import boxed
+from midwatch.rules.gate.act_groups import PASSING
 from midwatch.rules.gate.contract import authority_of
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.people.notices import is_quiet

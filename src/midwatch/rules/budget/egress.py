@@ -13,6 +13,9 @@ CLIENTS: Final = ("pip", "uv", "npm", "cargo", "go")
 WEB_PORTS: Final = frozenset({80, 443})
 LONGEST_NAME: Final = 253
 LONGEST_SHOWN: Final = 100
+ROUND_APART: Final = 1.0
+"""Seconds without a refusal after which the next one is a new try; parallel requests are refused together."""
+ROUNDS_OF_REPEATING: Final = 4
 
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 _PORT: Final = re.compile(r"[1-9][0-9]{0,4}", re.ASCII)
@@ -112,6 +115,25 @@ class HostDecision:
     why: str
     name: str = ""
     rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalRounds:
+    """How often a program has come back to a host that is refused, while nothing else reached it."""
+
+    rounds: int = 0
+    last: float = 0.0
+
+
+def another_refusal(before: RefusalRounds, at: float) -> RefusalRounds:
+    """Count a refusal at a moment, in seconds."""
+    new = not before.rounds or at - before.last >= ROUND_APART
+    return RefusalRounds(before.rounds + new, at)
+
+
+def only_repeats(refused: RefusalRounds) -> bool:
+    """Whether a program does nothing but try a refused host again; one with another way out goes it by then."""
+    return refused.rounds >= ROUNDS_OF_REPEATING
 
 
 def rules_of(domains: Iterable[str]) -> tuple[HostRule, ...]:

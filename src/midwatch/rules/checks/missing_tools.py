@@ -61,9 +61,9 @@ def how_to_get(
 
     `found` is what the checkout asks for as its setup, `listed` what setups may reach already.
     """
-    if lent := LENT.search(result.tail):
+    lent, name = LENT.search(result.tail), tool.rsplit("/", 1)[-1]
+    if lent is not None and not (project and _its_setup(name, result, found)):
         return f"Lend it to jobs: add {lent.group(2)} to sandbox.toolchains in midwatch.toml"
-    name = tool.rsplit("/", 1)[-1]
     if install := INSTALLED_BY.get(name):
         # A setup needs it before it can install anything.
         return f"Install it on this machine ({install}), then check again: the preflight says how it is lent to jobs"
@@ -84,15 +84,15 @@ def settings_for(
 ) -> dict[str, str]:
     """Name the setting that would bring a missing program; a path that a command printed is never one."""
     lent = LENT.search(result.tail)
-    if lent is not None:
-        return {TOOLCHAINS: lent.group(2)} if lent.group(2) in TOOLCHAIN_OF.values() else {}
-    name = tool.rsplit("/", 1)[-1]
-    if name in TOOLCHAIN_OF or name in INSTALLED_BY:
-        return {}
-    one = _its_setup(name, result, found)
+    if lent is not None and lent.group(2) in TOOLCHAIN_OF.values():
+        return {TOOLCHAINS: lent.group(2)}
+    one = _its_setup(tool.rsplit("/", 1)[-1], result, found)
     return wanted_hosts((one.client,)) if one and one.client not in set(listed) else {}
 
 
 def _its_setup(name: str, result: CheckResult, found: Iterable[SetupProposal]) -> SetupProposal | None:
+    """Return the setup that installs a program; it wins over lending this machine's own."""
+    if name in TOOLCHAIN_OF or name in INSTALLED_BY:
+        return None
     clients = _installers(name, result.command)
     return next((one for one in found if one.client in clients), None)

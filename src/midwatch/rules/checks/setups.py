@@ -3,15 +3,25 @@
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Any, Final
 
+from midwatch.rules.budget.egress import CLIENTS
 from midwatch.rules.checks.discovery import NONE, Looked
 from midwatch.terms.money import joined
 
 KEY: Final = "sandbox.setup_domains"
 """The setting that allows a setup to reach a host, or to read a client's registries."""
+LOGINS: Final[Mapping[str, str]] = {
+    "pip": "in its index address or ~/.netrc",
+    "uv": "in its index address or ~/.netrc",
+    "npm": "npm login",
+    "cargo": "cargo login",
+    "go": "in its proxy address or ~/.netrc",
+}
+"""Where each package client takes a registry's credential from."""
 _THEN: Final = " && "
 _VENV: Final = "python3 -m venv .venv && .venv/bin/pip install"
 _TESTS: Final = ("test", "tests", "testing", "dev")
@@ -117,10 +127,18 @@ def _python_manifest(looked: Looked, here: frozenset[str]) -> SetupProposal | No
         # Groups need a new pip.
         fresh = "-U pip && .venv/bin/pip install " if group and not extra else ""
         grouped = f" --group {group}" if fresh else ""
-        return SetupProposal(f"{_VENV} {fresh}-e {itself}{grouped} pytest", file, "pip", locked=False)
+        beside = "" if extra or fresh else next((f" -r {name}" for name in _test_lists(looked)), "")
+        return SetupProposal(f"{_VENV} {fresh}-e {itself}{grouped}{beside} pytest", file, "pip", locked=False)
     listed = sorted(name for name in here if re.fullmatch(r"(?:dev-|test-)?requirements(?:[-_]?\w+)?\.txt", name))
     files = " ".join(f"-r {name}" for name in listed)
     return SetupProposal(f"{_VENV} {files} pytest", listed[0], "pip", locked=False) if listed else None
+
+
+def _test_lists(looked: Looked) -> list[str]:
+    """Find the files that list what the tests need, where neither an extra nor a group does."""
+    here = frozenset(looked.paths)
+    names = [f"requirements/{name}.txt" for name in _TESTS] + [f"requirements-{name}.txt" for name in _TESTS]
+    return [name for name in names if name in here]
 
 
 def _first(table: Any) -> str:
@@ -181,6 +199,20 @@ def allowing(wanted: Iterable[str], listed: Iterable[str]) -> str:
 def wanted_hosts(wanted: Iterable[str]) -> dict[str, str]:
     """Name the same change by its setting, with what is added to it."""
     return {KEY: ",".join(dict.fromkeys(wanted))}
+
+
+def clients_named(command: str) -> tuple[str, ...]:
+    """Return the package clients that a command runs."""
+    return tuple(client for client in CLIENTS if re.search(rf"\b{client}\b", command))
+
+
+def denial_text(client: str, host: str, status: int, *, in_settings: bool) -> tuple[str, str]:
+    """Say that a registry answers, but lets nothing be read, and where its credential comes from."""
+    meaning = f"{status} {HTTPStatus(status).phrase}"
+    text = f"The setup may not read {host} ({client}'s registry): it answers {meaning}."
+    if in_settings:
+        return text, "Correct its credential in sandbox.registries, then check again."
+    return text, f"Give {client} on this machine a login that may read it ({LOGINS[client]}), then check again."
 
 
 def refusal_text(refused: Iterable[tuple[str, str]], listed: Iterable[str]) -> tuple[str, str]:

@@ -47,6 +47,21 @@ NEEDS_PROJECT: Final = frozenset(
 
 NEEDS_TARGET: Final = frozenset({ActKind.RESOLVE, ActKind.UPDATE_WORK_ITEM, ActKind.MERGE})
 
+PASSING: Final = frozenset(
+    f"gate.{code}"
+    for code in (
+        "busy",
+        "cooldown_action",
+        "cooldown_project",
+        "crowded",
+        "disk_short",
+        "memory_short",
+        "outside_session",
+        "running_already",
+    )
+)
+"""Reasons that pass by themselves; any other refusal stays until a person changes something."""
+
 LOOKING: Final = frozenset({ActKind.SEARCH, ActKind.RESEARCH})
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from midwatch.rules.gate.act_groups import PASSING
+from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import DELIVERING, JobState, Stage
-from midwatch.terms.records import JobRow, PastAct
+from midwatch.terms.records import AskRow, JobRow, PastAct
 from midwatch.terms.report import ITEM_DONE, ItemOutcome, WorkTally
 
 GOING: Final = frozenset({ItemOutcome.WORKING, ItemOutcome.WAITING})
@@ -24,6 +26,18 @@ _BY_ACT: Final = {
 }
 
 
+UNDECIDED: Final = frozenset(
+    {
+        ItemOutcome.FAILED,
+        ItemOutcome.NOTHING_DELIVERED,
+        ItemOutcome.STOPPED,
+        ItemOutcome.DECLINED,
+        ItemOutcome.REFUSED,
+    }
+)
+"""Ends that leave a decision to the person; what was only proposed or never began leaves none."""
+
+
 def delivered(job: JobRow) -> bool:
     """Whether its pull request exists."""
     return job.stage is Stage.NOTICE or (job.state is JobState.DONE and job.stage in DELIVERING)
@@ -37,7 +51,9 @@ def outcome_of(item: str, jobs: Iterable[JobRow], acts: Iterable[PastAct] = ()) 
     if own:
         return _BY_STATE.get(own[-1].state, ItemOutcome.WORKING)
     judged = [act for act in acts if act.about == item]
-    return _BY_ACT.get(judged[-1].state, ItemOutcome.NOT_STARTED) if judged else ItemOutcome.NOT_STARTED
+    if not judged or judged[-1].code in PASSING:  # there was no free place for it, or not the time
+        return ItemOutcome.NOT_STARTED
+    return _BY_ACT.get(judged[-1].state, ItemOutcome.NOT_STARTED)
 
 
 def outcomes_of(
@@ -46,9 +62,15 @@ def outcomes_of(
     return {item: outcome_of(item, jobs, acts) for items in works for item in sorted(items)}
 
 
-def tally(works: Sequence[frozenset[str]], jobs: Sequence[JobRow], acts: Sequence[PastAct] = ()) -> WorkTally:
-    """Count the ordered works."""
+def tally(
+    works: Sequence[frozenset[str]],
+    jobs: Sequence[JobRow],
+    acts: Sequence[PastAct] = (),
+    asks: Iterable[AskRow] = (),
+) -> WorkTally:
+    """Count the ordered works, and what a person has to decide."""
     outcomes = outcomes_of(works, jobs, acts)
+    opened = [ask for ask in asks if ask.state is AskState.OPEN]
     ends = [_together([outcomes[item] for item in items]) for items in works]
     return WorkTally(
         ordered=len(works),
@@ -58,7 +80,9 @@ def tally(works: Sequence[frozenset[str]], jobs: Sequence[JobRow], acts: Sequenc
         waiting=ends.count(ItemOutcome.WAITING),
         undelivered=sum(one not in ITEM_DONE | GOING for one in ends),
         not_started=ends.count(ItemOutcome.NOT_STARTED),
-        doubtful=_doubtful(works, jobs, outcomes),
+        proposed=ends.count(ItemOutcome.PROPOSED),
+        asked=len(opened),
+        undecided=len(_undecided(works, jobs, outcomes, opened)),
     )
 
 
@@ -73,6 +97,15 @@ def _together(ends: Sequence[ItemOutcome]) -> ItemOutcome:
     return ItemOutcome.DELIVERED if ItemOutcome.DELIVERED in ends else ItemOutcome.UNNEEDED
 
 
-def _doubtful(works: Iterable[frozenset[str]], jobs: Sequence[JobRow], outcomes: Mapping[str, ItemOutcome]) -> int:
+def _undecided(
+    works: Iterable[frozenset[str]],
+    jobs: Sequence[JobRow],
+    outcomes: Mapping[str, ItemOutcome],
+    opened: Iterable[AskRow],
+) -> list[frozenset[str]]:
+    """List the works that want a decision and that no open ask is about; a plan the person rejected wants none."""
+    asked = {ask.subject for ask in opened}
+    answered = {job.work_item for job in jobs if job.id in asked or job.state is JobState.DECLINED}
     unproven = {job.work_item for job in jobs if delivered(job) and job.proof and job.proof.verdict != "green"}
-    return sum(bool(items & unproven) and all(outcomes[one] in ITEM_DONE for one in items) for items in works)
+    wants = unproven | {item for item, became in outcomes.items() if became in UNDECIDED}
+    return [items for items in works if items & wants - answered]

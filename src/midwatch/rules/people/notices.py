@@ -56,6 +56,10 @@ _SUMMARY: Final = frozenset(
 _LOG: Final = frozenset({NoticeKind.REASONING, NoticeKind.SKIP, NoticeKind.SCAN})
 
 
+IN_CHECK_INS: Final = frozenset({NoticeKind.ACT_REPORTED, NoticeKind.PULL_REQUEST_READY, NoticeKind.ERROR})
+"""Notices that ask nothing of a person; a night with rounds tells them together, unless they are urgent."""
+
+
 def tier_of(kind: NoticeKind, *, errors_in_a_row: int = 0, errors_that_wake: int = ERRORS_THAT_WAKE) -> Tier:
     """Security wakes people, questions reach them, routine waits, reasoning is only kept."""
     if kind in _URGENT or (kind is NoticeKind.ERROR and errors_in_a_row > errors_that_wake):

@@ -19,6 +19,7 @@ from midwatch.terms.trust import Isolation, Level
 
 WALL: Final = 124
 """The exit code of a command that timed out."""
+LONGEST_LINE: Final = 160
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 LONGER: Final = {"preflight.max_minutes": "60"}
 GIVE_LONGER: Final = "Give it longer: midwatch settings propose preflight.max_minutes=60"
@@ -166,6 +167,9 @@ def _by_colour(rest: Sequence[CheckResult], branch: str) -> Iterable[LineResult]
     if red:
         them = "them" if len(red) > 1 else "it"
         text = f"{_listed(red)} {'are' if len(red) > 1 else 'is'} red on {branch} already."
+        if why := next((one for one in red if one.failing_line), None):
+            it = f"`{why.command}`" if len(red) > 1 else "It"
+            text += f" {it} fails with: {why.failing_line[:LONGEST_LINE].rstrip('.')}."
         text += f" The night may leave {them} red; work that makes {them} worse goes back to its agent."
         yield look(text, "Fix it first, or order the fix.")
     if green:

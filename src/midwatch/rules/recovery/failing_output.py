@@ -82,6 +82,8 @@ _NPM: Final = re.compile(
 )
 _PIP: Final = re.compile(r"ERROR: (?!ResolutionImpossible)\S")
 _MAKE: Final = re.compile(r"g?make(?:\[\d{1,4}\])?: (?:\*\*\*|Entering|Leaving|Nothing)")
+_TABLE: Final = re.compile(r"[\W_]*$|[^|]*(?:\|[^|]*){3,}$")
+"""A line of a table, such as a coverage report's, or one without a word."""
 _RULE: Final = re.compile(r"={20,}$|-{20,}$|\*{20,}$")
 
 
@@ -94,10 +96,11 @@ def failing_output(output: str) -> FailingOutput:
     spoken = [line for line in lines if line.strip()]
     if not spoken:
         return FailingOutput()
-    telling = telling_line("\n".join(line for line in spoken if not _MAKE.match(line))) or telling_line(
-        "\n".join(spoken)
+    worded = [line for line in spoken if not _TABLE.match(line)] or spoken
+    telling = telling_line("\n".join(line for line in worded if not _MAKE.match(line))) or telling_line(
+        "\n".join(worded)
     )
-    return FailingOutput(_head(telling or spoken[-1]), _part(spoken[-LAST_LINES:]))
+    return FailingOutput(_head(telling or worded[-1]), _part(spoken[-LAST_LINES:]))
 
 
 def two_ends(begin: bytes, end: bytes, left_out: int) -> str:

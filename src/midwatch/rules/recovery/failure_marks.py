@@ -44,6 +44,8 @@ class Mark:
 
 
 NOISE: Final = (
+    # What agents report of the provider's limits all the time, in their own protocols.
+    r"^\{\"method\":\"account/rateLimits/|^\{\"type\":\"rate_limit_event\"",
     r"\bPASSED\b|\bXFAIL|\bSKIPPED\b",  # pytest -v
     r"^\s*test .* \.\.\. (ok|ignored)$",  # cargo
     r"^\s*--- (PASS|SKIP):",  # go

@@ -84,6 +84,7 @@ async def job_discard(house: TheHouse, person: Person, name: str, how: Discardin
 @router.post("/jobs/{name}/close", dependencies=[Operates])
 async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> PullRequestRow:
     """Close a job's pull request without merging it."""
+    await house.look_here()
     row = await house.records.get(JobRow, name)
     return await steering.close(house.books, house.forges, row, by=person, why=why.text)
 

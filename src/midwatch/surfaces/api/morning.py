@@ -65,6 +65,7 @@ async def take_review(house: House, review: Review, *, by: Caller, night: str) -
 
     They stay open too where the person may review and not close.
     """
+    await house.look_here()
     session = await verdicts.submit(house.books, review, by=by.name, night=night)
     if not by.may(Scope.OPERATE):
         return session

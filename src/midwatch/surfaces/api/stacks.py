@@ -25,6 +25,7 @@ async def make(house: TheHouse, person: Person, wanted: Wanted) -> StackAnswer:
     """Start a merge check of a project's open branches; it runs in the background."""
     if not wanted.project.strip():
         raise Unknown("No project is named.", hint="List them: midwatch project")
+    await house.look_here()
     return await stack_answer(house, await build_stack.begin_again(house.books, wanted.project, by=person))
 
 

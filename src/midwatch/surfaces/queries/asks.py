@@ -19,6 +19,8 @@ class AskDetails(AskRow):
     what: str
     exactly: str
     heading: str
+    line: str
+    """What it asks, in one line."""
     outside: str
     """What of a plan goes outside the orders."""
     undo: str
@@ -66,6 +68,7 @@ async def _details(house: ReadSide, row: AskRow) -> tuple[AskDetails, AskShown]:
         "what": what,
         "exactly": visible(exactly),
         "heading": shown.heading,
+        "line": shown.line,
         "outside": shown.outside,
         "undo": shown.undo,
         "undo_by_agent": shown.undo_by_agent,

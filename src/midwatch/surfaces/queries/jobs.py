@@ -84,6 +84,7 @@ async def jobs(house: ReadSide, page: Page) -> list[JobListed]:
 @READS.at("/jobs/{name}")
 async def job(house: ReadSide, name: str) -> JobWhole:
     """Show one job with its pull requests, signals and milestones."""
+    await house.look_here()
     row = await house.records.get(JobRow, name)
     signals = sorted(await house.records.find(SignalRow, job=row.id), key=lambda one: one.number)
     return JobWhole(
@@ -216,6 +217,7 @@ def _seq(row: ConnectionRow) -> int:
 @READS.at("/pull_requests")
 async def pull_requests(house: ReadSide, page: Page) -> list[PullRequestListed]:
     """List the pull requests."""
+    await house.look_here()
     names = await project_names(house)
     rows = page.of(await house.records.find(PullRequestRow))
     return [PullRequestListed(**fields(row), project_name=names[row.project]) for row in rows]

@@ -1,5 +1,7 @@
 """Reads of the morning: the brief, why, replay, rehearsal."""
 
+from collections.abc import Mapping
+
 from midwatch.compose.read_side import ReadSide
 from midwatch.journal.events.session import ActJudged
 from midwatch.morning import review as verdicts
@@ -9,7 +11,7 @@ from midwatch.surfaces.queries.job_stories import prompt_text
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
 from midwatch.surfaces.queries.replay import every_entry, replay_page
 from midwatch.surfaces.queries.why import why_advice, why_entry
-from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, RunRow, SessionRow
+from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, PullRequestRow, RunRow, SessionRow
 from midwatch.terms.report import Brief, Recommendation
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
@@ -17,12 +19,13 @@ from midwatch.views.entries.advice import AdviceExplained
 from midwatch.views.entries.replay import Gap, PromptUsed, Row
 from midwatch.views.entries.tags import Tag
 from midwatch.views.entries.why import Explanation
+from midwatch.views.pages.morning_items import since_then, text_now
 
 READS = ReadTable()
 
 
 class AdviceGiven(Recommendation):
-    """A recommendation with the person's verdict so far."""
+    """A recommendation as it is now, with the person's verdict so far."""
 
     outcome: str
 
@@ -44,6 +47,8 @@ class MorningShown(Term):
     state: str
     report: str
     brief: Brief
+    since: tuple[str, ...]
+    """What became of its pull requests after the brief was written."""
     recommendations: tuple[AdviceGiven, ...]
     decisions: tuple[str, ...]
     evidence: tuple[EvidenceRow, ...]
@@ -66,9 +71,11 @@ class ReplayRow(Row):
 @READS.at("/morning")
 async def morning(house: ReadSide, night: str = "") -> MorningShown:
     """Return the brief with its recommendations, evidence, assumptions and scores."""
+    await house.look_here()
     session, report = await verdicts.last_report(house.records, night)
     runs = await house.records.find(RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
+    pulls = {row.job: row for row in await house.records.find(PullRequestRow, run=mine)}
     outcomes = {row.id: row.outcome for row in await house.records.find(OutcomeRow, session=session.id)}
     return MorningShown(
         session=session.id,
@@ -76,9 +83,8 @@ async def morning(house: ReadSide, night: str = "") -> MorningShown:
         state=session.state.value,
         report=report.id,
         brief=report.brief,
-        recommendations=tuple(
-            AdviceGiven(**fields(one), outcome=outcomes.get(one.id, "pending")) for one in report.recommendations
-        ),
+        since=since_then(report, pulls.values()),
+        recommendations=tuple(_advice(one, pulls, outcomes) for one in report.recommendations),
         decisions=report.decisions,
         evidence=await house.records.find(EvidenceRow, run=mine),
         assumptions=await house.records.find(AssumptionRow, run=mine),
@@ -86,6 +92,13 @@ async def morning(house: ReadSide, night: str = "") -> MorningShown:
             RunScores(id=run.id, number=run.number, score_pre=run.score_pre, score_post=run.score_post) for run in runs
         ),
     )
+
+
+def _advice(one: Recommendation, pulls: Mapping[str, PullRequestRow], outcomes: Mapping[str, str]) -> AdviceGiven:
+    pull = pulls.get(one.why.removeprefix("trace:")) if one.became else None
+    text = text_now(one, pull)
+    now = {"text": text, "ask": one.ask if text == one.text else ""}
+    return AdviceGiven(**fields(one) | now, outcome=outcomes.get(one.id, "pending"))
 
 
 @READS.at("/rehearse")

@@ -61,6 +61,7 @@ async def stack_answer(house: ReadSide, row: StackRow) -> StackAnswer:
 @READS.at("/stacks")
 async def stacks(house: ReadSide, page: Page, project: ProjectName = "") -> list[StackAnswer]:
     """List the stacks, oldest first."""
+    await house.look_here()
     wanted = {"project": (await house.records.get(ProjectRow, project)).id} if project else {}
     return [await stack_answer(house, row) for row in page.of(await house.records.find(StackRow, **wanted))]
 
@@ -68,10 +69,12 @@ async def stacks(house: ReadSide, page: Page, project: ProjectName = "") -> list
 @READS.at("/stacks/newest")
 async def newest(house: ReadSide, project: ProjectName = "") -> StackAnswer:
     """Show the newest stack of a project; without a name, of the only project that has one."""
+    await house.look_here()
     return await stack_answer(house, await merge_stack.newest(house.records, project))
 
 
 @READS.at("/stacks/{name}")
 async def stack(house: ReadSide, name: str) -> StackAnswer:
     """Show one stack: its order, what is left out and why, what the checks said."""
+    await house.look_here()
     return await stack_answer(house, await house.records.get(StackRow, name))

@@ -144,7 +144,7 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         id=one.id,
         place=place,
         title=pull.title if pull else job.title if job and about_change else one.text,
-        text=one.text,
+        text=text_now(one, pull),
         ordered=_ordered(rows.session, one.work_item) if one.became else "",
         became=ITEM_BECAME[one.became] if one.became else "",
         missing=one.became is not None and one.became not in ITEM_DONE,
@@ -169,6 +169,22 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         diff_blob=job.diff_blob if job and about_change else "",
         outcome=ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING,
         reason=given.reason if given else "",
+    )
+
+
+def text_now(one: Recommendation, pull: rec.PullRequestRow | None) -> str:
+    """What is recommended now: the brief's words, unless the pull request was merged or closed since."""
+    if pull is None or pull.state == "open":
+        return one.text
+    return f"Pull request {pull.number}, {pull.title}, is {pull.state} already."
+
+
+def since_then(report: rec.ReportRow, pulls: Iterable[rec.PullRequestRow]) -> tuple[str, ...]:
+    """Say what became of pull requests after the brief was written: its own words stay as they were."""
+    return tuple(
+        f"Pull request {pull.number} was {pull.state} after this brief was written."
+        for pull in pulls
+        if pull.state != "open" and pull.closed_at is not None and pull.closed_at >= report.created_at
     )
 
 

@@ -15,11 +15,10 @@ from midwatch.terms.report import AssumptionVerdict, FlagKind, Given, Review, Re
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 from midwatch.views.entries.describe import describe
-from midwatch.views.pages.morning_items import Item, NightRows, items_of
+from midwatch.views.pages.morning_items import Item, NightRows, items_of, since_then
 from midwatch.views.pages.stack import StackShown, stack_shown
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import counted
-from midwatch.views.text.progress import attention
 
 WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -100,6 +99,8 @@ class MorningPage(Term):
     decisions: tuple[DecisionWanted, ...]
     assumptions: tuple[Assumed, ...]
     sections: tuple[Section, ...]
+    since: tuple[str, ...]
+    """What changed after the brief was written."""
     words: int
     cut: int
     scores: tuple[RunScore, ...]
@@ -131,6 +132,7 @@ def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> Mor
             if one.needs_confirmation
         ),
         sections=brief.sections,
+        since=since_then(rows.report, rows.pull_requests),
         words=brief.words,
         cut=brief.cut,
         scores=_scores(rows),
@@ -147,8 +149,7 @@ def verdict(rows: NightRows) -> str:
         return f"Nothing was touched. {_number(said)} {'proposal' if said == 1 else 'proposals'} to read."
     if not ended.ordered:
         return "Nothing was ordered, nothing was done."
-    eye = attention(ended, sum(ask.state is AskState.OPEN for ask in rows.asks))
-    return f"{_share(ended.done, ended.ordered)} done.{_eye(eye)}"
+    return f"{_share(ended.done, ended.ordered)} done.{_eye(ended.wanted)}"
 
 
 def _share(done: int, ordered: int) -> str:

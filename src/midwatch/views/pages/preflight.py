@@ -90,10 +90,11 @@ def _said(row: PreflightRow, result: int) -> str:
         return f"The preflight failed: {clean(row.error)}"
     if row.state is PreflightState.REPLACED:
         return "A newer preflight replaced it."
-    looks = f" {counted(row.look, 'line')} to read first." if row.look else ""
+    looks = f"{counted(row.look, 'line')} {'is' if row.look == 1 else 'are'} worth a look."
     if row.bad:
-        return f"{'1 thing is' if row.bad == 1 else f'{row.bad} things are'} not ready.{looks}"
-    return f"Everything is ready.{looks}"
+        said = f"{'1 thing is' if row.bad == 1 else f'{row.bad} things are'} not ready."
+        return f"{said} {looks}" if row.look else said
+    return f"Nothing is in the way; {looks}" if row.look else "Everything is ready."
 
 
 def signed_with(bad: Iterable[PreflightLineRow], *, error: str = "") -> str:

@@ -56,4 +56,4 @@ def tonight_only(level: str, standing: str) -> str:
     """Say that a level is for one night; more than the standing level counts as forced."""
     forced = Level(level).rank > Level(standing).rank
     stays = f"The level {level} is for this night only; the standing level stays {standing}."
-    return f"{stays} It counts as forced: it was not earned." if forced else stays
+    return f"{stays} Earlier nights have not earned {level} yet, so it counts as forced." if forced else stays

@@ -13,7 +13,15 @@ from pathlib import Path
 from midwatch.errors import Broken, Unavailable
 from midwatch.ports.network import RoomNetwork
 from midwatch.rules.checks.missing_tools import how_to_get, missing_tool
-from midwatch.rules.checks.setups import SetupChoice, choose_setup, propose_setups, refusal_text, wanted_hosts
+from midwatch.rules.checks.setups import (
+    SetupChoice,
+    choose_setup,
+    clients_named,
+    denial_text,
+    propose_setups,
+    refusal_text,
+    wanted_hosts,
+)
 from midwatch.rules.paths import names
 from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
@@ -21,6 +29,7 @@ from midwatch.workshop.checks.change_facts import look
 from midwatch.workshop.checks.checks import advice
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.background import meanwhile
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.short_command import CommandEnd
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
@@ -37,7 +46,7 @@ SCRATCH = {"node_modules": (".cache", ".vite", ".vite-temp")}
 """Folders that tools write while they run, in what a setup made; the rest of it is shared by jobs and read-only."""
 
 OUTSIDE, INSIDE, LISTING = "made", "tree", "placed"
-VARIABLE = "MIDWATCH_CACHE"
+VARIABLE, CARGO_SETTINGS = "MIDWATCH_CACHE", "MIDWATCH_CARGO_SETTINGS"
 EXCLUDED, MOST_BYTES = ".git/info/exclude", 1 << 20
 
 
@@ -155,31 +164,44 @@ class Setups:
         home = tree.with_name("home")
         await asyncio.to_thread(home.mkdir, exist_ok=True)
         cache = place / OUTSIDE
+        settings = network.environment.get(CARGO_SETTINGS) if network is not None else None
+        own = await asyncio.to_thread(_cargo_home, cache, Path(settings)) if settings else {}
         walls = SandboxSpec(
             tree=tree,
             home=home,
             writable=(cache,),
-            environment={VARIABLE: str(cache), "CI": "true"},
+            environment={VARIABLE: str(cache), "CI": "true", **own},
             limits=self.enclosure.limits,
         )
         argv = ["/bin/sh", "-c", command]
-        ended = await self.enclosure.run(walls, argv, log=log, wall=wall, stop=stop, network=network)
-        if ended.stopped:
+        ends = asyncio.Event()
+        async with meanwhile(*(_pass_on(one, ends) for one in (stop, network and network.only_repeats) if one)):
+            ended = await self.enclosure.run(walls, argv, log=log, wall=wall, stop=ends, network=network)
+        if ended.stopped and stop is not None and stop.is_set():
             raise Unavailable("The setup was stopped before it had ended.", hint="Resume the job to run it again.")
         if ended.exit_code:
             raise await _failure(command, ended, log, network, self.enclosure)
+
+
+async def _pass_on(event: asyncio.Event, to: asyncio.Event) -> None:
+    await event.wait()
+    to.set()
 
 
 async def _failure(
     command: str, ended: CommandEnd, log: Path, network: RoomNetwork | None, enclosure: Enclosure
 ) -> Broken:
     """Say why a setup failed: a host it was refused, a program that is not there, or what it said itself."""
-    refused = await network.refused() if network is not None else ()
-    if refused:
-        text, hint = refusal_text(((one.host, one.client) for one in refused), refused[0].listed)
+    refused = await network.refused(clients_named(command)) if network is not None else ()
+    if unlisted := [one for one in refused if not one.status]:
+        text, hint = refusal_text(((one.host, one.client) for one in unlisted), unlisted[0].listed)
         broken = Broken(text, hint=hint, because=(ended.tail,))
-        broken.settings = wanted_hosts(one.client or one.host for one in refused)
+        broken.settings = wanted_hosts(one.client or one.host for one in unlisted)
         return broken
+    if refused:
+        first = refused[0]
+        text, hint = denial_text(first.client, first.host, first.status, in_settings=first.route)
+        return Broken(text, hint=hint, because=(ended.tail,))
     tail = ended.tail + advice(command, ended, enclosure.isolation)
     result = CheckResult(command=command, exit_code=ended.exit_code, tail=tail)
     if missing := missing_tool(result):
@@ -191,6 +213,14 @@ async def _failure(
         hint=f"Read {log}; hosts it needs belong in sandbox.setup_domains, tools in sandbox.toolchains.",
         because=(said.part,),
     )
+
+
+def _cargo_home(cache: Path, settings: Path) -> dict[str, str]:
+    """Give cargo the registries of this machine where jobs find them again: it reads them from a file only."""
+    home = cache / "cargo"
+    home.mkdir()
+    shutil.copyfile(settings, home / "config.toml")
+    return {"CARGO_HOME": str(home)}
 
 
 def _begin(place: Path) -> None:

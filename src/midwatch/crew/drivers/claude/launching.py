@@ -73,7 +73,8 @@ def _chosen(brief: AgentBrief) -> tuple[str, ...]:
     if budget := brief.extra.get("budget_usd"):
         words += ["--max-budget-usd", budget]
     planning = brief.errand is Errand.PLAN
-    words += ["--permission-mode", "plan" if planning else "manual"]
+    # Newer versions list it as `manual`, which older ones refuse; all of them know this word.
+    words += ["--permission-mode", "plan" if planning else "default"]
     words += ["--tools", ",".join(READING if planning else _offered(brief.tools))]
     if brief.schema is not None:
         words += ["--json-schema", json.dumps(brief.schema, separators=(",", ":"))]

@@ -9,7 +9,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, head, line, moment, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, agreed, head, line, moment, show_json, wanted
 from midwatch.terms.money import dollars, micros
 from midwatch.views.text.plain import counted
 
@@ -91,8 +91,8 @@ def show_sheet(session: dict[str, Any]) -> None:
     standing = client.get("/level")["level"]
     if standing != orders["level"]:
         typer.echo(f"  {tonight_only(orders['level'], standing)}")
-    silence = "counts as a yes after its deadline" if permissions["silence_approves"] else "is a no: the plan waits"
-    typer.echo("  " + _marked(orders, f"silence on a plan {silence}", "permissions.silence_approves"))
+    silence = "counts as approved after its deadline" if permissions["silence_approves"] else "waits for you"
+    typer.echo("  " + _marked(orders, f"a plan without an answer {silence}", "permissions.silence_approves"))
     line(REFUSED, first="  will not: ")
 
 
@@ -118,9 +118,12 @@ def start(
     *,
     anyway: bool = typer.Option(False, "--anyway", help="Sign although something is not ready."),
     no_preflight: bool = typer.Option(False, "--no-preflight", help="Sign without a preflight."),
+    yes: bool = typer.Option(False, "--yes", help="Sign without a question, also where a line is worth a look."),
     as_json: bool = JSON_FLAG,
 ) -> None:
     """Run the preflight, sign the orders and start the night: the one confirmation it needs.
+
+    On a terminal you are asked first if a line of the preflight is worth a look.
 
     Example: midwatch start
     """
@@ -135,6 +138,9 @@ def start(
         )
         if not anyway:
             refuse_unready(found)
+        if not (anyway or yes or as_json) and not _signs(found):
+            typer.echo("Nothing was signed; the orders wait: midwatch start")
+            return
     session = client.send("POST", "/sessions/start", {"shown_hash": draft["orders_hash"]})
     if as_json:
         show_json(session)
@@ -144,6 +150,14 @@ def start(
         if seen["dirty"]:
             line(f"{seen['path']}: {counted(len(seen['dirty']), 'uncommitted file')} left out of it.")
     typer.echo("Follow it: midwatch watch")
+
+
+def _signs(found: dict[str, Any]) -> bool:
+    """Ask a person at a terminal for the signature if a line of the preflight is worth a look."""
+    if not found["look"] or sys.stdin is None or not sys.stdin.isatty():
+        return True
+    typer.echo(found["said"])
+    return agreed("Sign these orders and begin the night?")
 
 
 VERBS = verbs(brief=brief, start=start)

@@ -8,7 +8,7 @@ import typer
 from midwatch.errors import Refused
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
-from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, wanted
+from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, line, show_json, wanted
 
 MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
 WAIT_SECONDS = 20
@@ -28,7 +28,7 @@ def preflight(*, as_json: bool = JSON_FLAG) -> None:
         typer.echo(result["said"])
         if result["settings"]:
             keys = ", ".join(one["key"] for one in result["settings"])
-            typer.echo(f"It names settings that would help ({keys}): midwatch settings propose --apply")
+            typer.echo(f"The preflight names settings that would help ({keys}): midwatch settings propose --apply")
         if ready(result):
             typer.echo(wanted("Sign and begin: midwatch start"))
     if not ready(result):
@@ -56,9 +56,9 @@ def followed(begun: Shown, show: Callable[[Shown], None] | None) -> Shown:
 
 def show_line(one: Shown) -> None:
     """Print one line, and under it what to do."""
-    typer.echo(f"{MARKS[one['state']]} {one['subject']}, {one['what']}: {one['text']}")
+    line(f"{one['subject']}, {one['what']}: {one['text']}", first=f"{MARKS[one['state']]} ")
     if one["fix"] and one["state"] != "ok":
-        typer.echo(f"       {one['fix']}")
+        line(one["fix"], first=" " * 7)
 
 
 def refuse_unready(result: Shown) -> None:

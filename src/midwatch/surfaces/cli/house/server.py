@@ -23,7 +23,7 @@ UNIT = """\
 Description=Midwatch, the night watch for coding agents
 
 [Service]
-ExecStart={python} -m midwatch up{flags}
+ExecStart={python} -P -m midwatch up{flags}
 Environment=MIDWATCH_HOME={home}
 Restart=on-failure
 RestartSec=2
@@ -106,7 +106,7 @@ def _detach(given: dict[str, str]) -> None:
     with log.open("ab") as out:
         begins = out.tell()
         process = subprocess.Popen(
-            [sys.executable, "-m", "midwatch", "up", *_words(given)],
+            [sys.executable, "-P", "-m", "midwatch", "up", *_words(given)],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=out,

@@ -44,7 +44,7 @@ def make(number: int, name: str) -> None:
 def _ours(*words: str) -> str:
     """Write a Midwatch command for a shell that may have another environment than this one."""
     house = f"{VARIABLE}={client.home()}"
-    return shlex.join(["env", house, *_path(), sys.executable, "-m", "midwatch", *words])
+    return shlex.join(["env", house, *_path(), sys.executable, "-P", "-m", "midwatch", *words])
 
 
 def _path() -> list[str]:

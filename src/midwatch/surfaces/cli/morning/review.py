@@ -43,6 +43,8 @@ def morning(
 def show_brief(answer: dict[str, Any]) -> None:
     brief = answer["brief"]
     head(brief["headline"])
+    for text in answer["since"]:
+        line(text)
     for section in brief["sections"]:
         typer.echo(typer.style(f"\n{section['title']}", bold=True))
         for text in section["lines"]:

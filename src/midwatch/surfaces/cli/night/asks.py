@@ -11,13 +11,14 @@ from midwatch.surfaces.cli.shell import asks_shown, client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, answered, bad, clock, exactly, head, line, show_json, wanted
 from midwatch.views.text.plain import spaced
 
+SILENCE = "If you do not answer"
 LIST = "list"
 """Every noun has it; an ask is named by its number, so that the word is free."""
 
 
 def asks(
     number: str = typer.Argument("", help="Show this one; list, or nothing, lists them all."),
-    answer: str = typer.Argument("", help="Answer it."),
+    answer: list[str] = typer.Argument(None, help="Answer it."),
     text: str = typer.Option("", help="A comment with the answer."),
     *,
     all_of_them: bool = typer.Option(False, "--all", help="Include settled ones."),
@@ -28,7 +29,7 @@ def asks(
     Example: midwatch asks 3 approve
     """
     if answer and number != LIST:
-        row = _answered(number, answer, text)
+        row = _answered(number, " ".join(answer), text)
         show_json(row) if as_json else typer.echo(f"Ask {row['number']}: {row['answer']}. Thank you.")
     elif number and number != LIST:
         row = client.get(f"/asks/{client.part(number)}")
@@ -73,9 +74,21 @@ def show_asks(rows: list[dict[str, Any]]) -> None:
         typer.echo(wanted(f"Ask {row['number']}") + f"{_where(row)} · {spaced(row['kind'])} · {row['state']}")
         show_question(row)
         if row["state"] == "open":
-            line(row["silence_said"])
+            _show_silence(row)
+            line(answers(row))
     if any(row["state"] == "open" for row in rows):
         typer.echo("All of one, before you answer: midwatch asks NUMBER")
+
+
+def answers(row: dict[str, Any]) -> str:
+    """Write the command that answers, with each answer there is."""
+    return f"answer: midwatch asks {row['number']} {' | '.join(row['options']) or '...'}"
+
+
+def _show_silence(row: dict[str, Any]) -> None:
+    """Say what silence means, unless the question did."""
+    if SILENCE not in row["what"] and not row["what"].endswith(row["silence_said"]):
+        line(row["silence_said"])
 
 
 def _where(row: dict[str, Any]) -> str:
@@ -94,9 +107,12 @@ def show_ask(row: dict[str, Any]) -> None:
     if row["undo"]:
         line(row["undo"], first="  undo: ")
     if row["state"] == "open":
-        line(row["silence_said"])
-        due = f" until {clock(row['due_at'])}" if row["due_at"] else ""
-        typer.echo(f"  recommended: {row['recommendation']}; answer {' or '.join(row['options'])}{due}")
+        _show_silence(row)
+        best = f"recommended: {row['recommendation']}" if row["recommendation"] else ""
+        due = f"open until {clock(row['due_at'])}" if row["due_at"] else ""
+        if said := "; ".join(one for one in (best, due) if one):
+            line(said)
+        line(answers(row))
         if "edit" in row["options"]:
             line(f'midwatch asks {row["number"]} edit --text "..." returns it with the changes you want')
     else:

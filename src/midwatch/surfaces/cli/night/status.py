@@ -19,8 +19,9 @@ from midwatch.surfaces.cli.shell.screen import (
     show_json,
     until,
     wanted,
+    width,
 )
-from midwatch.views.text.plain import ISOLATION_MARKS, counted
+from midwatch.views.text.plain import ISOLATION_MARKS, clean, counted
 
 WAIT = 20
 """Seconds one request for new entries may stay open."""
@@ -28,6 +29,9 @@ NEXT = {
     "briefing": "The orders wait for your signature: midwatch brief, then midwatch start",
     "debrief": "The brief waits: midwatch morning, then midwatch review",
 }
+MANY = 3
+"""More questions than this are one line each in the status."""
+LONGEST = 160
 MOVING = ("job.", "agent.", "model.")
 """Entries after which a job's state or cost may have changed."""
 ENDING = ("session.started", "session.ended", "report.")
@@ -93,11 +97,20 @@ def show_status(now: dict[str, Any]) -> None:
 
 
 def _show_wanted(now: dict[str, Any]) -> None:
-    for ask in now["asks"]:
+    asks = now["asks"]
+    if len(asks) > MANY:
+        typer.echo(wanted(f"{len(asks)} questions are for you. Read them: midwatch asks"))
+        for ask in asks:
+            said = f"Ask {ask['number']} ({silence(ask, now['now'])}): {_where(ask)}{ask['line']}"
+            typer.echo(clean(said, width() or LONGEST))
+        return
+    for ask in asks:
         typer.echo(wanted(f"Ask {ask['number']} is for you ({silence(ask, now['now'])})."))
-    show_asks(now["asks"])
-    for ask in now["asks"]:
-        typer.echo(f"  answer: midwatch asks {ask['number']} {' | '.join(ask['options']) or '...'}")
+    show_asks(asks)
+
+
+def _where(ask: dict[str, Any]) -> str:
+    return f"{ask['project_name']}, " if ask["project_name"] else ""
 
 
 def _show_night(night: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -15,6 +16,7 @@ from midwatch.errors import Misuse
 
 LEAST = 24
 """A column narrower than this is harder to read than a line that is too long."""
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
 Columns = Mapping[str, str | Callable[[Any], object]]
 """The columns of a table: the field of a row, or what to make of the row."""
 JSON_FLAG = typer.Option(False, "--json", help="Print one JSON document for scripts.")
@@ -40,8 +42,9 @@ def width() -> int:
 
 def line(text: str, *, first: str = "", indent: str = "  ") -> None:
     """Print one long text, broken at words, with the rest indented."""
-    for number, piece in enumerate(_broken(text, max(len(first), len(indent)))):
-        typer.echo((first or indent if number == 0 else " " * max(len(first), len(indent))) + piece)
+    taken = max(len(STYLE.sub("", first)), len(indent))
+    for number, piece in enumerate(_broken(text, taken)):
+        typer.echo((first or indent if number == 0 else " " * taken) + piece)
 
 
 def _broken(text: str, taken: int) -> list[str]:
@@ -106,6 +109,12 @@ def pressed() -> str:
     """Wait for one key."""
     forget_typed()
     return typer.getchar()
+
+
+def agreed(question: str) -> bool:
+    """Ask for a yes or a no; Enter is a yes."""
+    forget_typed()
+    return typer.confirm(question, default=True)
 
 
 def asked_hidden(prompt: str, *, hint: str) -> str:

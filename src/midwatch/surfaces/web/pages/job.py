@@ -122,6 +122,7 @@ class Doings:
 
 
 async def _shown(house: House, row: rec.JobRow) -> dict[str, Any]:
+    await house.look_here()
     project = await house.records.find(rec.ProjectRow, id=row.project)
     runs = await house.records.find(rec.RunRow, id=row.run)
     delivered = await house.records.find(rec.PullRequestRow, job=row.id)

@@ -128,6 +128,7 @@ def _diff(raw: bytes, job: int) -> Markup:
 
 
 async def _page(house: House, night: str) -> tuple[MorningPage, tuple[int, ...]]:
+    await house.look_here()
     rows = await night_rows(house, night)
     sessions = {one.id: one.number for one in await house.records.find(rec.SessionRow)}
     nights = tuple(sorted({sessions[one.session] for one in await house.records.find(rec.ReportRow)}))
@@ -152,7 +153,7 @@ async def night_rows(house: House, night: str = "") -> NightRows:
     runs = await find(rec.RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
     jobs, acts = await find(rec.JobRow, session=session.id), await find(rec.ActRow, session=session.id)
-    stacks = await find(rec.StackRow, session=session.id)
+    asks, stacks = await find(rec.AskRow, session=session.id), await find(rec.StackRow, session=session.id)
     stacked = await find(rec.PullRequestRow, id=tuple(step.pull_request for row in stacks for step in row.order))
     return NightRows(
         session=session,
@@ -161,8 +162,8 @@ async def night_rows(house: House, night: str = "") -> NightRows:
         runs=runs,
         jobs=jobs,
         acts=acts,
-        tally=tally(session.works(), jobs, acts),
-        asks=await find(rec.AskRow, session=session.id),
+        tally=tally(session.works(), jobs, acts, asks),
+        asks=asks,
         pull_requests=await find(rec.PullRequestRow, run=mine),
         evidence=await find(rec.EvidenceRow, run=mine),
         assumptions=await find(rec.AssumptionRow, run=mine),
@@ -195,6 +196,7 @@ async def undo(house: TheHouse, person: Person, name: str) -> HTMLResponse:
 @router.post("/morning/stack/{name}/check", dependencies=[Operates])
 async def check(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Check the branches of the same project again."""
+    await house.look_here()
     old = await house.records.get(rec.StackRow, name)
     return await _stack_shown(house, await build_stack.begin_again(house.books, old.project, by=person))
 
