@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from midwatch.compose.agent_proofs import proof_of
 from midwatch.compose.hellos import chats, say_hello
@@ -11,7 +13,6 @@ from midwatch.compose.house import House
 from midwatch.crew.programs import judged
 from midwatch.crew.roster import KNOWN, OTHERS, Recruit, kind_of, recruit
 from midwatch.errors import Unknown
-from midwatch.gateway.hello_result import HelloResult
 from midwatch.gateway.metering import Upstream
 from midwatch.gateway.model_list import offered_models
 from midwatch.gateway.vault import Vault
@@ -20,6 +21,7 @@ from midwatch.settings import Settings
 from midwatch.settings.named_tables import AgentSetup
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretReference
+from midwatch.terms.term import Term
 from midwatch.workshop.sandbox.program_answers import ask_program
 
 HOUSEKEEPER = "housekeeper"
@@ -28,10 +30,60 @@ CHATGPT = (
     "A ChatGPT login works only at ChatGPT's own address, and only Codex itself can renew it every few days;"
     " Midwatch uses OpenAI's API, which does not accept it."
 )
-Shown = dict[str, Any]
 
 
-async def roll(settings: Settings, home: Path) -> list[Shown]:
+class LimitLeftShown(Term):
+    """What is left of one limit of a provider."""
+
+    limit: str
+    remaining: JsonValue
+    resets_at: str | None
+
+
+class AgentShown(Term):
+    """An agent: its program, model and credential, and what is missing before it can work."""
+
+    name: str
+    led: str
+    set_up: bool
+    ready: bool
+    """Its program answered in its sandbox, with this model and credential."""
+    missing: str = ""
+    proven_at: str | None = None
+    proof: str = ""
+    """What its program said when it was last tried."""
+    program: str = ""
+    version: str = ""
+    tested: tuple[str, ...] = ()
+    judged: str = ""
+    provider: str = ""
+    model: str = ""
+    base_url: str = ""
+    credential: str = ""
+    secret: str = ""
+    kept: str = ""
+    governance: str = ""
+    install: str = ""
+
+
+class AgentHello(Term):
+    """What an agent's model answered."""
+
+    name: str
+    ready: bool
+    answers: bool
+    known: bool
+    heard: str
+    sentence: str
+    ms: float = 0
+    chosen: str = ""
+    """The model that a login would store: the one that was named, or the newest of the provider's list that fits."""
+    model: str = ""
+    limits: tuple[LimitLeftShown, ...] = ()
+    resets_at: str | None = None
+
+
+async def roll(settings: Settings, home: Path) -> list[AgentShown]:
     """List the housekeeper, the agents in the settings, and the known agents that are not set up."""
     setups, secrets = settings.agents.by_name(), settings.secrets.by_name()
     names = sorted({*setups, *KNOWN}, key=lambda name: (not set_up(setups.get(name)), name))
@@ -64,7 +116,7 @@ def why_no_subscription(name: str, setup: AgentSetup) -> str:
     return ""
 
 
-async def greet(house: House, name: str) -> Shown:
+async def greet(house: House, name: str) -> AgentHello:
     """Say hello to an agent's model; the credential is fetched again, because it may have changed."""
     if name == HOUSEKEEPER:
         return _unasked(name, OWN, ready=True)
@@ -90,7 +142,7 @@ async def newest(house: House, name: str, reference: SecretReference, given: Mod
     return given.model_copy(update={"model": chosen}) if chosen else given
 
 
-async def try_out(house: House, name: str, reference: SecretReference, given: ModelAccess) -> Shown:
+async def try_out(house: House, name: str, reference: SecretReference, given: ModelAccess) -> AgentHello:
     """Say hello with a credential that is not in the settings."""
     setup, _ = await asyncio.to_thread(found, house.loaded.settings, name)
     # The redactor learns it first: a credential on trial is as secret as a stored one.
@@ -98,81 +150,65 @@ async def try_out(house: House, name: str, reference: SecretReference, given: Mo
     return await _said(house, name, given, vault, chatting=chats(name, setup))
 
 
-async def _said(house: House, name: str, access: ModelAccess, vault: Vault, *, chatting: bool) -> Shown:
-    greeting = await say_hello(access, vault, house.clock, chats=chatting)
-    return {"name": name, "ready": True} | _greeting(house, greeting)
-
-
-def _greeting(house: House, said: HelloResult) -> Shown:
-    return {
-        "answers": said.answers,
-        "known": said.known,
-        "heard": said.heard.value,
-        "sentence": house.redactor.redact(said.sentence),
-        "ms": said.ms,
-        "model": house.redactor.redact(said.model),
-        "limits": [
-            {
-                "limit": one.limit,
-                "remaining": one.remaining,
-                "resets_at": one.resets_at.isoformat() if one.resets_at else None,
-            }
+async def _said(house: House, name: str, access: ModelAccess, vault: Vault, *, chatting: bool) -> AgentHello:
+    said = await say_hello(access, vault, house.clock, chats=chatting)
+    return AgentHello(
+        name=name,
+        ready=True,
+        answers=said.answers,
+        known=said.known,
+        heard=said.heard.value,
+        sentence=house.redactor.redact(said.sentence),
+        ms=said.ms,
+        model=house.redactor.redact(said.model),
+        limits=tuple(
+            LimitLeftShown(limit=one.limit, remaining=one.remaining, resets_at=_written(one.resets_at))
             for one in said.limits
-        ],
-        "resets_at": said.resets_at.isoformat() if said.resets_at else None,
-    }
+        ),
+        resets_at=_written(said.resets_at),
+    )
 
 
-def _unasked(name: str, sentence: str, *, ready: bool) -> Shown:
+def _written(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _unasked(name: str, sentence: str, *, ready: bool) -> AgentHello:
     """Report an agent whose model was not asked; one that needs no model counts as answering."""
-    return {
-        "name": name,
-        "ready": ready,
-        "answers": ready,
-        "known": ready,
-        "heard": "no_model_needed" if ready else "not_ready",
-        "sentence": sentence,
-        "ms": 0,
-        "model": "",
-        "limits": [],
-        "resets_at": None,
-    }
+    heard = "no_model_needed" if ready else "not_ready"
+    return AgentHello(name=name, ready=ready, answers=ready, known=ready, heard=heard, sentence=sentence)
 
 
-def _stands(home: Path, name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> Shown:
+def _stands(home: Path, name: str, setup: AgentSetup, secrets: Mapping[str, str]) -> AgentShown:
     one = recruit(name, setup, frozenset(secrets), ask_program)
     access, driver = one.access, one.driver
     version = one.version()
     tested = driver.tested if driver else ()
     given = access is not None and bool(access.secret)
     proof = proof_of(home, one)
-    return {
-        "name": name,
-        "led": setup.speaks or name,
-        "set_up": set_up(setup),
+    return AgentShown(
+        name=name,
+        led=setup.speaks or name,
+        set_up=set_up(setup),
         # A file that exists is no proof: ready is what answered in its sandbox.
-        "ready": one.ready and proof is not None and proof.answers,
-        "missing": one.missing,
-        "proven_at": proof.at.isoformat() if proof else None,
-        "proof": proof.sentence if proof else "",
-        "program": str(one.program.path) if one.program else "",
-        "version": version,
-        "tested": list(tested),
-        "judged": judged(version, tested) if one.program else "",
-        "provider": access.provider if access else "",
-        "model": access.model if access else "",
-        "base_url": access.base_url if access else "",
-        "credential": access.kind if access and given else "",
-        "secret": access.secret if access else "",
-        "kept": secrets.get(access.secret, "") if access else "",
-        "governance": driver.governance if driver else "",
-        "install": driver.install if driver else "",
-    }
-
-
-def _housekeeper() -> Shown:
-    nothing = dict.fromkeys(
-        ("missing", "program", "version", "judged", "provider", "model", "base_url", "credential", "secret"), ""
+        ready=one.ready and proof is not None and proof.answers,
+        missing=one.missing,
+        proven_at=_written(proof.at) if proof else None,
+        proof=proof.sentence if proof else "",
+        program=str(one.program.path) if one.program else "",
+        version=version,
+        tested=tested,
+        judged=judged(version, tested) if one.program else "",
+        provider=access.provider if access else "",
+        model=access.model if access else "",
+        base_url=access.base_url if access else "",
+        credential=access.kind if access and given else "",
+        secret=access.secret if access else "",
+        kept=secrets.get(access.secret, "") if access else "",
+        governance=driver.governance if driver else "",
+        install=driver.install if driver else "",
     )
-    own = {"name": HOUSEKEEPER, "led": HOUSEKEEPER, "set_up": True, "ready": True, "proven_at": None, "proof": ""}
-    return own | nothing | {"tested": [], "kept": "", "governance": OWN, "install": ""}
+
+
+def _housekeeper() -> AgentShown:
+    return AgentShown(name=HOUSEKEEPER, led=HOUSEKEEPER, set_up=True, ready=True, governance=OWN)

@@ -137,9 +137,9 @@ class _Reach:
         if proof is not None and proof.fresh(house.clock.now()):
             return seen.model_copy(update={"sentence": f"{seen.sentence} {proof.sentence}"})
         said = await hello_by_program(house, one)
-        if said["answers"]:
-            return seen.model_copy(update={"sentence": f"{seen.sentence} {said['sentence']}"})
-        return seen.model_copy(update={"good": False, "heard": "program", "sentence": said["sentence"]})
+        if said.answers:
+            return seen.model_copy(update={"sentence": f"{seen.sentence} {said.sentence}"})
+        return seen.model_copy(update={"good": False, "heard": "program", "sentence": said.sentence})
 
     async def ping(self, channel: str) -> None:
         self._house.vault.forget(channel_secret(channel))

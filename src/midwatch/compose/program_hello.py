@@ -34,6 +34,7 @@ from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
 from midwatch.terms.money import dollars, many, some
+from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
 from midwatch.workshop.rooms.rooms import RoomFolder
@@ -68,19 +69,30 @@ class _Heard:
         """Ignore the quota: the plain hello reports it."""
 
 
-async def hello_by_program(house: House, one: Recruit) -> dict[str, Any]:
+class ProgramAnswer(Term):
+    """What an agent's own program answered in a sandbox, and the cost."""
+
+    answers: bool
+    sentence: str
+    outcome: str = ""
+    requests: int = 0
+    tokens: int = 0
+    usd_micros: int = 0
+
+
+async def hello_by_program(house: House, one: Recruit) -> ProgramAnswer:
     """Run an agent's program for one answer; return how it went and what it cost, and remember it for lists."""
     if one.missing or one.program is None or one.driver is None:
-        return _result(ok=False, sentence=one.missing)
+        return ProgramAnswer(answers=False, sentence=one.missing)
     if house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
-        return _result(ok=False, sentence="Not tried: without a sandbox the program cannot reach its model.")
+        return ProgramAnswer(answers=False, sentence="Not tried: without a sandbox the program cannot reach its model.")
     said = await _tried(house, one)
-    keep = partial(keep_proof, answers=said["answers"], sentence=said["sentence"])
+    keep = partial(keep_proof, answers=said.answers, sentence=said.sentence)
     await asyncio.to_thread(keep, house.home, one, house.clock.now())
     return said
 
 
-async def _tried(house: House, one: Recruit) -> dict[str, Any]:
+async def _tried(house: House, one: Recruit) -> ProgramAnswer:
     began = monotonic()
     heard = _Heard()
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hello-", dir=house.home))
@@ -90,7 +102,8 @@ async def _tried(house: House, one: Recruit) -> dict[str, Any]:
             return await _started(house, one, folder)
         ended = await _led(house, one, folder, heard, upstream)
     except MidwatchError as problem:
-        return _result(ok=False, sentence=house.redactor.redact(f"{problem.message} {problem.hint}".strip()))
+        said = house.redactor.redact(f"{problem.message} {problem.hint}".strip())
+        return ProgramAnswer(answers=False, sentence=said)
     finally:
         await upstream.close()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -119,7 +132,7 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
         return await one.driver.drive(talk, brief, _no, heard.tell)
 
 
-async def _started(house: House, one: Recruit, folder: Path) -> dict[str, Any]:
+async def _started(house: House, one: Recruit, folder: Path) -> ProgramAnswer:
     """Start a command that uses no model: what it makes of an empty folder is its own affair, if only it starts."""
     assert one.program is not None  # noqa: S101
     assert one.driver is not None  # noqa: S101
@@ -131,8 +144,8 @@ async def _started(house: House, one: Recruit, folder: Path) -> dict[str, Any]:
     left = await place.run(launch.argv, environment=launch.environment)
     if left.exit_code in NOT_STARTED:
         why = clean(house.redactor.redact(f"{left.sentence} {left.last_words}"))
-        return _result(ok=False, sentence=f"In its sandbox the program does not start. {why}")
-    return _result(ok=True, sentence="In its sandbox the program starts. It uses no model.")
+        return ProgramAnswer(answers=False, sentence=f"In its sandbox the program does not start. {why}")
+    return ProgramAnswer(answers=True, sentence="In its sandbox the program starts. It uses no model.")
 
 
 async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001  the port's signature
@@ -183,7 +196,7 @@ def _request(network: ModelProxyServer | None) -> RoomRequest:
     )
 
 
-def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> dict[str, Any]:
+def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> ProgramAnswer:
     tokens = sum(call.usage.total for call in heard.calls)
     micros = sum(call.usd_micros for call in heard.calls)
     cost = f"{some(len(heard.calls), 'request')}, {many(tokens)} tokens, {dollars(micros)}"
@@ -193,9 +206,11 @@ def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> dic
     else:
         why = clean(house.redactor.redact(ended.why)) or f"It ended as {ended.outcome.value}."
         sentence = f"In its sandbox the program does not answer ({cost}). {why}"
-    spent = {"requests": len(heard.calls), "tokens": tokens, "usd_micros": micros}
-    return _result(ok=ended.outcome is Outcome.OK, sentence=sentence) | spent | {"outcome": ended.outcome.value}
-
-
-def _result(*, ok: bool, sentence: str) -> dict[str, Any]:
-    return {"answers": ok, "sentence": sentence, "outcome": "", "requests": 0, "tokens": 0, "usd_micros": 0}
+    return ProgramAnswer(
+        answers=ended.outcome is Outcome.OK,
+        sentence=sentence,
+        outcome=ended.outcome.value,
+        requests=len(heard.calls),
+        tokens=tokens,
+        usd_micros=micros,
+    )

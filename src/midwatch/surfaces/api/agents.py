@@ -7,81 +7,19 @@ from fastapi import APIRouter
 from pydantic import Field, JsonValue
 
 from midwatch.compose import agent_status as crew
+from midwatch.compose.agent_status import AgentHello, AgentShown
 from midwatch.compose.house import House
-from midwatch.compose.program_hello import hello_by_program
+from midwatch.compose.program_hello import ProgramAnswer, hello_by_program
 from midwatch.errors import Misuse, Refused
 from midwatch.evening import projects as by_day
 from midwatch.settings import diff, load_settings
 from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
-from midwatch.surfaces.api.day import Shown
 from midwatch.surfaces.secret_names import COMMANDS
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretPlace, SecretReference
 from midwatch.terms.term import Term
 
 router = APIRouter()
-
-
-class LimitLeftShown(Term):
-    """What is left of one limit of a provider."""
-
-    limit: str
-    remaining: JsonValue
-    resets_at: str | None
-
-
-class AgentShown(Term):
-    """An agent: its program, model and credential, and what is missing before it can work."""
-
-    name: str
-    led: str
-    set_up: bool
-    ready: bool
-    """Its program answered in its sandbox, with this model and credential."""
-    missing: str
-    proven_at: str | None
-    proof: str
-    """What its program said when it was last tried."""
-    program: str
-    version: str
-    tested: tuple[str, ...]
-    judged: str
-    provider: str
-    model: str
-    base_url: str
-    credential: str
-    secret: str
-    kept: str
-    governance: str
-    install: str
-
-
-class AgentHello(Term):
-    """What an agent's model answered."""
-
-    name: str
-    ready: bool
-    answers: bool
-    known: bool
-    heard: str
-    sentence: str
-    ms: float
-    chosen: str = ""
-    """The model that a login would store: the one that was named, or the newest of the provider's list that fits."""
-    model: str
-    limits: tuple[LimitLeftShown, ...]
-    resets_at: str | None
-
-
-class ProgramAnswer(Term):
-    """What an agent's own program answered in a sandbox, and the cost."""
-
-    answers: bool
-    sentence: str
-    outcome: str
-    requests: int
-    tokens: int
-    usd_micros: int
 
 
 class CredentialSet(Term):
@@ -107,43 +45,43 @@ class NewCredential(Term):
     model: Annotated[str, Field(max_length=200)] = ""
 
 
-@router.get("/agents", dependencies=[Reads], response_model=list[AgentShown])
-async def agents(house: TheHouse) -> list[Shown]:
+@router.get("/agents", dependencies=[Reads])
+async def agents(house: TheHouse) -> list[AgentShown]:
     """List every agent: program, version, model, where its credential is stored, and what is missing."""
     await house.reload_settings()
     return await crew.roll(house.loaded.settings, house.home)
 
 
-@router.post("/agents/{name}/hello", dependencies=[Operates], response_model=AgentHello)
-async def say_hello(house: TheHouse, name: str) -> Shown:
+@router.post("/agents/{name}/hello", dependencies=[Operates])
+async def say_hello(house: TheHouse, name: str) -> AgentHello:
     """Say hello to an agent's model; costs about a token."""
     await house.reload_settings()
     return await crew.greet(house, name)
 
 
-@router.post("/agents/{name}/errand", dependencies=[Operates], response_model=ProgramAnswer)
-async def lead_program(house: TheHouse, name: str) -> Shown:
+@router.post("/agents/{name}/errand", dependencies=[Operates])
+async def lead_program(house: TheHouse, name: str) -> ProgramAnswer:
     """Run an agent's own program in a sandbox until one answer; costs some thousand tokens."""
     await house.reload_settings()
     _, one = await asyncio.to_thread(crew.found, house.loaded.settings, name)
     return await hello_by_program(house, one)
 
 
-@router.post("/agents/{name}/trial", dependencies=[Governs], response_model=AgentHello)
-async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Shown:
+@router.post("/agents/{name}/trial", dependencies=[Governs])
+async def try_credential(house: TheHouse, name: str, given: NewCredential) -> AgentHello:
     """Say hello with a credential before it is stored; costs about a token, and stores nothing."""
     await house.reload_settings()
     secret, reference = _reference(house, name, given.reference)
     access = await _access(house, name, secret, given)
     wanted = access if given.model else await crew.newest(house, name, reference, access)
     said = await crew.try_out(house, name, reference, wanted)
-    if said["heard"] == "no_model" and wanted != access:  # it is listed, and this credential may not use it
+    if said.heard == "no_model" and wanted != access:  # it is listed, and this credential may not use it
         wanted, said = access, await crew.try_out(house, name, reference, access)
-    return said | {"chosen": wanted.model}
+    return said.model_copy(update={"chosen": wanted.model})
 
 
-@router.put("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialSet)
-async def set_credential(house: TheHouse, person: Person, name: str, given: NewCredential) -> Shown:
+@router.put("/agents/{name}/credential", dependencies=[Governs])
+async def set_credential(house: TheHouse, person: Person, name: str, given: NewCredential) -> CredentialSet:
     """Apply an agent's credential as the next version of the settings."""
     await house.reload_settings()
     secret, reference = _reference(house, name, given.reference)
@@ -157,8 +95,8 @@ async def set_credential(house: TheHouse, person: Person, name: str, given: NewC
     return await _put_in_force(house, wanted, by=person, note=f"agent login {name}", secret=secret)
 
 
-@router.delete("/agents/{name}/credential", dependencies=[Governs], response_model=CredentialRemoved)
-async def take_credential(house: TheHouse, person: Person, name: str) -> Shown:
+@router.delete("/agents/{name}/credential", dependencies=[Governs])
+async def take_credential(house: TheHouse, person: Person, name: str) -> CredentialRemoved:
     """Remove an agent's credential from the stored settings; the file's value or the default applies again."""
     await house.reload_settings()
     settings = house.loaded.settings
@@ -170,13 +108,15 @@ async def take_credential(house: TheHouse, person: Person, name: str) -> Shown:
     result = await _put_in_force(house, wanted, by=person, note=f"agent logout {name}", secret=name)
     still = house.loaded.settings.agents.by_name().get(name)
     source = house.loaded.source_of(f"agents.{name}.secret") if still and still.secret else ""
-    return result | {"still_from": source, "shared_with": sorted(others)}
+    return CredentialRemoved(**dict(result), still_from=source, shared_with=tuple(sorted(others)))
 
 
 _ABOUT = ("secret", "credential", "model")
 
 
-async def _put_in_force(house: House, wanted: dict[str, JsonValue], *, by: str, note: str, secret: str) -> Shown:
+async def _put_in_force(
+    house: House, wanted: dict[str, JsonValue], *, by: str, note: str, secret: str
+) -> CredentialSet:
     """Propose and apply in one step, as `midwatch settings` does in two; without a change nothing is written."""
     changes = {key: value for key, value in wanted.items() if house.loaded.value_of(key) != value}
     differences = diff(house.loaded, changes)
@@ -187,7 +127,7 @@ async def _put_in_force(house: House, wanted: dict[str, JsonValue], *, by: str, 
         await house.reload_settings()
     house.vault.forget(secret)  # the file may hold another value under the same name
     overruled = {one.key: one.overruled_by for one in differences if one.overruled_by}
-    return {"version": version, "changed": sorted(changes), "overruled": overruled}
+    return CredentialSet(version=version, changed=tuple(sorted(changes)), overruled=overruled)
 
 
 async def _access(house: House, name: str, secret: str, given: NewCredential) -> ModelAccess:

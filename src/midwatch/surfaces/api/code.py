@@ -7,7 +7,6 @@ from fastapi import APIRouter
 
 from midwatch.night.commands.code_command import Commanded, command
 from midwatch.surfaces.api.access import Operates, Person, TheHouse
-from midwatch.surfaces.api.day import Shown
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
 from midwatch.terms.term import Term
 from midwatch.views.pages.orders_text import allows
@@ -36,22 +35,22 @@ class CodeBegun(Term):
     """The last entry of the journal before the command; its entries come after this one."""
 
 
-@router.post("/code", dependencies=[Operates], response_model=CodeBegun)
-async def code(house: TheHouse, person: Person, wanted: Commanded) -> Shown:
+@router.post("/code", dependencies=[Operates])
+async def code(house: TheHouse, person: Person, wanted: Commanded) -> CodeBegun:
     """Start a person's command at once; sending it counts as the signature."""
     after = await house.records.head()
     jobs = await command(house.books, house.crew.agents, house.workshop.mirrors, wanted, by=person)
     session = await house.records.get(SessionRow, jobs[0].session)
     run = await house.records.get(RunRow, jobs[0].run)
     names = {row.id: row.name for row in await house.records.find(ProjectRow)}
-    return {
-        "session": session.id,
-        "run": run.number,
-        "jobs": [_job(job, names[job.project]) for job in jobs],
-        "allows": allows(run.contract, [names[job.project] for job in jobs], session.level, by_hand=wanted.by_hand),
-        "after": after,
-    }
+    return CodeBegun(
+        session=session.id,
+        run=run.number,
+        jobs=tuple(_job(job, names[job.project]) for job in jobs),
+        allows=allows(run.contract, [names[job.project] for job in jobs], session.level, by_hand=wanted.by_hand),
+        after=after,
+    )
 
 
-def _job(job: JobRow, project: str) -> Shown:
-    return {"id": job.id, "number": job.number, "project": project, "agent": job.agent, "title": job.title}
+def _job(job: JobRow, project: str) -> JobBegun:
+    return JobBegun(id=job.id, number=job.number, project=project, agent=job.agent, title=job.title)

@@ -128,11 +128,11 @@ async def set_goal(house: TheHouse, person: Person, new: NewGoal) -> GoalRow:
     return await by_day.set_goal(house.books, new.project, new.statement, by=person, horizon=new.horizon, goal=new.goal)
 
 
-@router.post("/goals/{goal}/close", dependencies=[Operates], response_model=GoalClosing)
-async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> Shown:
+@router.post("/goals/{goal}/close", dependencies=[Operates])
+async def close_goal(house: TheHouse, person: Person, goal: str, end: GoalEnd) -> GoalClosing:
     """Close a goal."""
     row = await by_day.close_goal(house.books, goal, by=person, reached=end.reached)
-    return {"goal": row.goal, "statement": row.statement, "status": "reached" if end.reached else "dropped"}
+    return GoalClosing(goal=row.goal, statement=row.statement, status="reached" if end.reached else "dropped")
 
 
 class NewWork(Term):

@@ -8,7 +8,6 @@ from pydantic import Field
 from midwatch.errors import Refused
 from midwatch.evening import accounts as door
 from midwatch.surfaces.api.access import Governs, Person, Reads, TheCaller, TheHouse
-from midwatch.surfaces.api.day import Shown, shown
 from midwatch.terms.people import Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
 from midwatch.terms.term import Term
@@ -60,17 +59,17 @@ class NewToken(Term):
     days: Annotated[int | None, Field(ge=1, le=3650)] = 90
 
 
-@router.get("/me", dependencies=[Reads], response_model=Me)
-async def me(caller: TheCaller) -> Shown:
+@router.get("/me", dependencies=[Reads])
+async def me(caller: TheCaller) -> Me:
     """Return who the caller is."""
-    return {"name": caller.name, "role": caller.role.value, "scopes": sorted(caller.scopes), "way": caller.way}
+    return Me(name=caller.name, role=caller.role, scopes=tuple(sorted(caller.scopes)), way=caller.way)
 
 
-@router.post("/people/links", dependencies=[Governs], response_model=LinkMade)
-async def link(house: TheHouse, person: Person, new: NewLink) -> Shown:
+@router.post("/people/links", dependencies=[Governs])
+async def link(house: TheHouse, person: Person, new: NewLink) -> LinkMade:
     """Make a one-time link, for a new person or for the new password of a known one."""
     secret = await door.invite(house.entrance, new.role, by=person, person=new.person)
-    return {"path": f"/welcome?key={secret}", "hours": door.LINK_LIVES.total_seconds() / 3600}
+    return LinkMade(path=f"/welcome?key={secret}", hours=door.LINK_LIVES.total_seconds() / 3600)
 
 
 @router.patch("/people/{name}", dependencies=[Governs])
@@ -85,8 +84,8 @@ async def remove(house: TheHouse, person: Person, name: str) -> PersonRow:
     return await door.remove(house.entrance, name, by=person)
 
 
-@router.post("/tokens", dependencies=[Governs], response_model=TokenMade)
-async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> Shown:
+@router.post("/tokens", dependencies=[Governs])
+async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> TokenMade:
     """Make a token; its secret is in this answer and nowhere else."""
     if caller.way == "token":
         raise Refused("A token cannot make tokens.", hint="Log in, or use the command line.")
@@ -96,7 +95,7 @@ async def issue(house: TheHouse, caller: TheCaller, new: NewToken) -> Shown:
     row, secret = await door.issue_token(
         house.entrance, new.name, frozenset(new.scopes), person=whose, by=caller.name, days=new.days
     )
-    return shown(row) | {"secret": secret}
+    return TokenMade(**dict(row), secret=secret)
 
 
 @router.delete("/tokens/{name}", dependencies=[Governs])

@@ -77,7 +77,8 @@ def seen() -> list[dict[str, Any]]:
         from midwatch.compose.agent_status import roll  # noqa: PLC0415
         from midwatch.settings import load_settings  # noqa: PLC0415  heavy
 
-        rows = asyncio.run(roll(load_settings(client.home()).settings, client.home()))
+        found = asyncio.run(roll(load_settings(client.home()).settings, client.home()))
+        rows = [one.model_dump(mode="json") for one in found]
     return rows
 
 
@@ -100,7 +101,7 @@ async def _greeted_here(name: str) -> dict[str, Any]:
     house = House(client.home())
     try:
         await house.reload_settings()
-        return await greet(house, name)
+        return (await greet(house, name)).model_dump(mode="json")
     finally:
         await house.dispose()
 
