@@ -15,6 +15,7 @@ from midwatch.terms.report import EvidenceKind, Recommendation
 from midwatch.terms.trust import Level, Reason
 from midwatch.views.pages.channels import unsent_line
 from midwatch.views.pages.stack import brief_line
+from midwatch.views.text.plain import as_sentence
 from midwatch.views.text.progress import attention
 from midwatch.views.text.states import JOB_ENDED
 
@@ -164,7 +165,7 @@ def _where(ledger: "NightRecords", job: JobRow) -> str:
 
 
 def _said(job: JobRow) -> str:
-    return job.done.summary if job.done and job.state is JobState.DONE else job.why
+    return as_sentence(job.done.summary if job.done and job.state is JobState.DONE else job.why)
 
 
 def _nothing(ledger: "NightRecords") -> str:
