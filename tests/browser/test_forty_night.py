@@ -218,6 +218,7 @@ def answers(page: Page, ann: Person, hand: Hand) -> dict[str, int]:
         errs(here)
         number = here.get_attribute("data-ask") or ""
         if counted["page"] > 2 * counted["terminal"]:
+            ann.types("asks", number)  # an answer is for what this terminal has shown
             ann.types("asks", number, said(here.inner_text()))
             expect(page.locator(f"#ask-{number}")).to_have_count(0)
             counted["terminal"] += 1
@@ -243,6 +244,7 @@ def keeps(page: Page, ann: Person, here: Locator, other: Locator) -> None:
     here.evaluate("one => { one.querySelector('.word').open = true; }")
     here.locator("textarea").fill("words not sent yet")
     before = page.evaluate("scrollY")
+    ann.types("asks", number)
     ann.types("asks", number, said(question))
     expect(page.locator(f"#ask-{number}")).to_have_count(0)
     expect(page.locator("#asks .ask[open]")).to_have_attribute("id", opened or "")

@@ -90,6 +90,8 @@ async def test_after_three_tries_everywhere_the_night_stops_and_asks_loudly(tmp_
         assert [job.state for job in jobs] == [JobState.FAILED] * 3
         assert ask.kind is AskKind.GUIDANCE_ERROR
         assert "after 3 tries" in ask.question
+        assert "Tried: tries 1 to 3 at plan: " in ask.question
+        assert ask.question.count("No module named") == 1, "what failed three times alike is said once"
         assert "Install what is missing" in ask.question
         (session,) = await records.find(SessionRow)
         assert session.paused

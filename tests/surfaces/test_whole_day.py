@@ -253,6 +253,8 @@ def test_a_second_merge_is_refused(day: Day) -> None:
 def test_the_brief_names_what_the_night_did_not_see(day: Day) -> None:
     brief = day.person.types("morning").out
     assert "notes.txt" in brief
+    assert "does not depend on 1 uncommitted file in its repository." in brief
+    assert str(day.person.repo) not in brief, "the project is named, not its folder"
     assert "Recommendations\n  1. Merge pull request 1" in brief
 
 

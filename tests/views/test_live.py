@@ -177,6 +177,14 @@ def test_the_plan_is_shown_only_if_it_is_the_one_that_was_asked_about() -> None:
     assert (older.plan, older.text) == (None, "May I?")
 
 
+def test_a_folded_ask_about_a_failure_says_which_job_failed_and_not_all_that_was_tried() -> None:
+    job = a_job()
+    long = f"Job {job.number} ({job.title}) failed after 3 tries: unknown cause. Tried: {'all sorts of things, ' * 20}"
+    (shown,) = asks_shown([an_ask(kind=AskKind.GUIDANCE_UNCERTAIN, question=long)], {"j1": job}, {})
+    assert shown.line == f"Job {job.number} failed. What now? {job.title}"
+    assert shown.text.startswith(f"Job {job.number} ({job.title}) failed after 3 tries")
+
+
 def test_the_recommended_answer_is_the_bright_one_and_urgent_asks_come_first() -> None:
     mild = an_ask(kind=AskKind.QUESTION, options=("wait", "go_on"), recommendation="go_on", priority=2)
     urgent = an_ask(id="a2", number=2, priority=9)
@@ -225,7 +233,7 @@ def test_a_try_that_another_one_followed_is_not_counted_as_undone() -> None:
     ]
     groups = job_groups(jobs_shown(rows, {}, DUSK, {}, {"j4": "Bash: $ make", "j3": "x"}), rows)
     assert [(one.name, [job.number for job in one.jobs]) for one in groups] == [
-        ("At work", [4]),
+        ("Under way", [4]),
         ("Not done", [3]),
         ("Done", [2]),
         ("Earlier tries", [1]),

@@ -120,6 +120,9 @@ def test_paths_tools_and_domains_bind() -> None:
     bound = will_not(at(Level.CAUTIOUS, work=work, do_not_touch=("migrations/**", "data")))
     assert "For “Tidy up”, change anything outside src/**." in bound
     assert "Touch migrations/**, data." in bound
+    many = tuple(OrderedWork(project="shop", title=f"Part {number}", paths=("src/**",)) for number in range(40))
+    bound = will_not(at(Level.CAUTIOUS, work=(*many, *work)))
+    assert [one for one in bound if "src/**" in one] == ["For 41 pieces of work, change anything outside src/**."]
     reading = Permissions(tools=("repo_read", "web_research"), domains=("docs.example",), external=())
     said = will_not(at(Level.CAUTIOUS, permissions=reading))
     assert "Look anything up on the web beyond docs.example." in said
@@ -146,7 +149,7 @@ def test_everything_worth_reading_first_is_said() -> None:
         projects=(ProjectSeen(name="shop", uncommitted=2), ProjectSeen(name="bare", has_checks=False)),
     )
     assert worth_knowing(seen) == (
-        "Night 3 is not reviewed yet; signing closes its review.",
+        "Night 3 is not reviewed yet; you can still review it beside this one.",
         tonight_only("cautious", "observe"),
         "shop has 2 uncommitted files; the night will not see them.",
         "bare has no checks, as you chose; nothing will verify its work.",

@@ -16,6 +16,7 @@ from midwatch.terms.trust import Level, Reason
 from midwatch.views.pages.channels import unsent_line
 from midwatch.views.pages.stack import brief_line, offered
 from midwatch.views.text.names import MOMENT, session_named
+from midwatch.views.text.plain import as_sentence
 from midwatch.views.text.states import JOB_ENDED
 
 LACKS: Final = {
@@ -177,7 +178,7 @@ def _where(ledger: "NightRecords", job: JobRow) -> str:
 
 
 def _said(job: JobRow) -> str:
-    return job.done.summary if job.done and job.state is JobState.DONE else job.why
+    return as_sentence(job.done.summary if job.done and job.state is JobState.DONE else job.why)
 
 
 def _nothing(ledger: "NightRecords") -> str:

@@ -170,7 +170,7 @@ def _assumptions(ids: Ids, job: JobRow) -> list[Assumption]:
         assume(f"The change in job {job.number} breaks nothing; no check could verify this.", 0.6, "high")
     if job.repository is not None and job.repository.dirty:
         count = some(len(job.repository.dirty), "uncommitted file")
-        assume(f"Uncommitted files in {job.repository.path} ({count}) do not affect the work.", 0.7, "low")
+        assume(f"The work of job {job.number} does not depend on {count} in its repository.", 0.7, "low")
     return made
 
 

@@ -10,6 +10,7 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, some
 from midwatch.terms.records import ActRow, EvidenceRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.report import ITEM_DONE, EvidenceKind, ItemOutcome, Recommendation
+from midwatch.views.text.plain import as_sentence
 from midwatch.views.text.proof import PROVEN_IN_SHORT
 
 CONFIDENCE: Final = {"green": 0.9, "still_red": 0.6, "no_checks": 0.5, "flaky": 0.5}
@@ -177,7 +178,9 @@ def _missing(facts: QueueFacts, job: JobRow, own: Sequence[JobRow], outcome: Ite
     times = f" Tried {some(len(tried), 'time')}." if len(tried) > 1 else ""
     return Recommendation(
         id=facts.new_id("rec"),
-        text=f"Look into job {job.number}, {job.title}: it {how}. {job.why}{times} {advice}",
+        text=f"Look into job {job.number}, {job.title}: it {how}. {as_sentence(job.why)}{times} {advice}".replace(
+            "  ", " "
+        ),
         confidence=UNDELIVERED,
         ask=f"midwatch job show {job.number}",
         why=f"trace:{job.id}",

@@ -1,6 +1,7 @@
 """Asks a person what to do when no retry is left; critical if that is so in every ordered project (SPEC 11)."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.session import AskOpened, SessionPaused
@@ -71,13 +72,21 @@ def _at_its_cap(session: SessionRow, project: str, jobs: Sequence[JobRow], asks:
     return bool(left) and all(spent(own, item, forgiven_at(asks, project, jobs, item), cap) for item in left)
 
 
+def _numbers(tries: Sequence[tuple[int, Failure]]) -> str:
+    first, last = tries[0][0], tries[-1][0]
+    return f"try {first}" if first == last else f"tries {first} to {last}"
+
+
+def _ended(one: Failure) -> str:
+    return f"{one.stage.said}: {one.said[:LONGEST_SAID].rstrip('. ')}"
+
+
 def _question(job: JobRow, tried: Sequence[Failure]) -> str:
     """Say what was tried, and what only a person can do about it."""
     remedy = remedy_of(tried[-1].cause if tried else job.cause)
-    said = "; ".join(
-        f"try {number} at {one.stage.said}: {one.said[:LONGEST_SAID].rstrip('. ')}"
-        for number, one in enumerate(tried[-3:], len(tried) - len(tried[-3:]) + 1)
-    )
+    numbered = list(enumerate(tried, 1))[-3:]
+    alike = [list(same) for _, same in groupby(numbered, key=lambda one: (one[1].stage, one[1].said))]
+    said = "; ".join(f"{_numbers(same)} at {_ended(same[0][1])}" for same in alike)
     head = f"Job {job.number} ({job.title}) failed after {some(len(tried), 'try', 'tries')}: {remedy.words}."
     return f"{head} Tried: {said}. {remedy.person}"
 

@@ -1,5 +1,6 @@
 """Tonight's sheet in plain words: what will not happen, what silence means, what to read before signing."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from midwatch.terms.acts import ActKind
@@ -92,16 +93,22 @@ def _held_by_permissions(facts: SheetFacts) -> tuple[str, ...]:
 
 
 def _held_by_paths(facts: SheetFacts) -> tuple[str, ...]:
+    by_paths: dict[tuple[str, ...], list[str]] = {}
+    for work in facts.orders.work:
+        if work.paths:
+            by_paths.setdefault(work.paths, []).append(work.title)
     bound = (
-        f"For “{clean(work.title, 80)}”, change anything outside {listed(work.paths, 10)}."
-        for work in facts.orders.work
-        if work.paths
+        f"For {_works(titles)}, change anything outside {listed(paths, 10)}." for paths, titles in by_paths.items()
     )
     untouched = facts.orders.do_not_touch
     always = (
         f"Touch {listed(one.do_not_touch, 20)} in {clean(one.name)}." for one in facts.projects if one.do_not_touch
     )
     return (f"Touch {listed(untouched, 20)}." if untouched else "", *always, *bound)
+
+
+def _works(titles: Sequence[str]) -> str:
+    return f"“{clean(titles[0], 80)}”" if len(titles) == 1 else f"{len(titles)} pieces of work"
 
 
 def _end(orders: Orders) -> str:
@@ -145,7 +152,10 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
     named = facts.orders.permissions.domains
     deaf = named and facts.isolation in {Isolation.LANDLOCK, Isolation.SEATBELT}
     return (
-        *(f"Night {number} is not reviewed yet; signing closes its review." for number in facts.unreviewed),
+        *(
+            f"Night {number} is not reviewed yet; you can still review it beside this one."
+            for number in facts.unreviewed
+        ),
         *(f"{clean(one.name)} is {_flags(one)}: its work will be refused." for one in facts.projects if one.flags),
         *((tonight_only(orders.level, facts.standing),) if orders.level is not facts.standing else ()),
         *(("At observe the night only suggests; no work will be started.",) if orders.level is Level.OBSERVE else ()),

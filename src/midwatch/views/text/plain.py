@@ -70,6 +70,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else noun + 's'}"
 
 
+def as_sentence(words: str) -> str:
+    """Write words as a sentence: with a capital letter, and a full stop where nothing ends it."""
+    said = words.strip()
+    ended = said if not said or said[-1] in ".!?…" else f"{said}."
+    return ended[:1].upper() + ended[1:]
+
+
 def spaced(code: str) -> str:
     """Turn a name such as `red_when_restored` into words."""
     return clean(code).replace("_", " ")

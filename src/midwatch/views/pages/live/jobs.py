@@ -59,7 +59,7 @@ class JobShown(Term):
 
 Group = Literal["at-work", "not-done", "done", "earlier"]
 GROUPS: Final[dict[Group, str]] = {
-    "at-work": "At work",
+    "at-work": "Under way",
     "not-done": "Not done",
     "done": "Done",
     "earlier": "Earlier tries",

@@ -93,7 +93,7 @@ def _ask(ask: AskRow, job: JobRow | None, act: PastAct | None, projects: Mapping
         id=ask.id,
         number=ask.number,
         heading=heading,
-        line=heading if plan else f"{heading} {clean(exactly, 120)}" if exactly else clean(question, 200),
+        line=heading if plan else f"{heading} {clean(exactly, 120)}" if exactly else _in_short(question, job),
         text="" if exactly else clean(plan.summary if plan else question, 800),
         exactly=exactly[:LONGEST],
         left_out=max(0, len(exactly) - LONGEST),
@@ -132,6 +132,13 @@ def parts_of(ask: AskRow) -> tuple[str, str]:
         return ask.question, ""  # the other acts to confirm are not about a job
     question, exactly = held_parts(ask.question)
     return clean(question, 300), exactly
+
+
+def _in_short(question: str, job: JobRow | None) -> str:
+    """Write a question in one line; after a failure, all that was tried is in the whole of it."""
+    if job is not None and question.startswith(f"Job {job.number} ({job.title}) failed"):
+        return f"Job {job.number} failed. What now? {clean(job.title, 120)}"
+    return clean(question, 200)
 
 
 def _heading(ask: AskRow) -> str:
