@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import midwatch
 from tests.conftest import missing
 from tests.patience import PATIENCE
 from tests.surfaces import person as at_home
@@ -188,3 +189,49 @@ def test_a_folder_full_of_other_things_is_not_closed_to_others(person: Person) -
     assert "holds other files, and others may open it" in said.err
     assert stat.S_IMODE(shared.stat().st_mode) == 0o755
     assert sorted(path.name for path in shared.iterdir()) == ["notes.txt"]
+
+
+@pytest.mark.parametrize(("planted", "target"), [("midwatch.toml", "theirs.toml"), ("blobs/server.log", "")])
+def test_what_another_user_put_into_an_open_folder_is_not_used(person: Person, planted: str, target: str) -> None:
+    """A settings file of theirs could name a program to run; a link of theirs, a file of ours to write to."""
+    if os.geteuid() != 0:
+        missing("root", "only root can act as a second user")
+    nobody = pwd.getpwnam("nobody")
+    theirs = person.folder / "theirs.toml"
+    theirs.write_text("[server]\nport = 0\n")
+    path = person.home / planted
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.symlink_to(person.folder / target) if target else path.write_text("planted\n")
+    os.chown(path, nobody.pw_uid, nobody.pw_gid, follow_symlinks=False)
+    person.home.chmod(0o777)
+    for _ in range(2):  # the second start finds it too
+        said = person.types("up", "--detach", expect=3)
+        assert f"{path}, in the data folder, belongs to another user." in said.err
+    path.unlink()
+    runs(person, "up", "--detach", umask=0o000)
+    person.types("down")
+    assert stat.S_IMODE(person.home.stat().st_mode) == 0o700
+
+
+def test_a_folder_of_another_user_is_not_used(person: Person) -> None:
+    if os.geteuid() != 0:
+        missing("root", "only root can act as a second user")
+    nobody = pwd.getpwnam("nobody")
+    os.chown(person.home, nobody.pw_uid - 1, nobody.pw_gid)
+    person.home.chmod(0o777)
+    asked = (
+        "from pathlib import Path; from midwatch.settings.folder import close_to_others; close_to_others(Path({!r}))"
+    )
+    done = subprocess.run(
+        ["/usr/bin/python3", "-c", asked.format(str(person.home))],
+        cwd="/",
+        env={"PYTHONPATH": str(Path(midwatch.__file__).parents[1])},
+        user=nobody.pw_uid,
+        group=nobody.pw_gid,
+        extra_groups=[],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"The data folder {person.home} belongs to another user." in done.stderr

@@ -3,7 +3,7 @@
 import os
 import shutil
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from midwatch.errors import NO_ROOM, Broken, Exhausted, Misuse, Refused
@@ -39,10 +39,14 @@ def keep_files_private() -> None:
 
 
 def close_to_others(home: Path) -> None:
-    """Make the data folder if it is missing, and take every permission of others from it and from what is in it."""
+    """Make the data folder if it is missing, and take every permission of others from it and from what is in it.
+
+    What another user put there is refused: settings name programs, and a link leads writing elsewhere.
+    """
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    inside = list(home.iterdir())
-    if home.stat().st_mode & OTHERS:
+    _refuse_strangers(home, [home])
+    inside, before = list(home.iterdir()), home.stat().st_mode
+    if before & OTHERS:
         if inside and not any((home / name).exists() for name in OURS):
             raise Refused(
                 f"The data folder {home} holds other files, and others may open it.",
@@ -50,10 +54,27 @@ def close_to_others(home: Path) -> None:
             )
         home.chmod(0o700)
         inside = list(home.rglob("*"))  # only now, because it may take long: later, nobody else gets in
+    try:
+        _refuse_strangers(home, inside)
+    except Refused:
+        home.chmod(stat.S_IMODE(before))  # the next start must look at all of it again
+        raise
     for path in inside:
         mode = path.lstat().st_mode
         if mode & OTHERS and not stat.S_ISLNK(mode):
             path.chmod(stat.S_IMODE(mode) & ~OTHERS)
+
+
+def _refuse_strangers(home: Path, paths: Iterable[Path]) -> None:
+    """Refuse what belongs to another user; to root, a folder that is somebody's own may be given, as in a container."""
+    ours = {0, os.geteuid()} if os.geteuid() else {0, home.stat().st_uid}
+    for path in paths:
+        if path.lstat().st_uid not in ours:
+            called = f"{path}, in the data folder," if path != home else f"The data folder {home}"
+            raise Refused(
+                f"{called} belongs to another user.",
+                hint="Remove what you did not put there, or name another folder with MIDWATCH_HOME.",
+            )
 
 
 def prepare_folder(home: Path) -> None:
