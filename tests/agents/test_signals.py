@@ -11,10 +11,10 @@ from midwatch.journal.events.signals import SignalPassed
 from midwatch.night.asks import settlement
 from midwatch.night.jobs import attempt
 from midwatch.rules.budget.time_boxes import TIME_LEFT
+from midwatch.terms.agents import SignalState
 from midwatch.terms.asks import AskKind
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, PullRequestRow, SignalRow, TimerRow
-from midwatch.terms.signals import SignalState
 from tests.agents.conftest import need
 from tests.agents.model import Action, Read, Say, Shell, Step, Use
 from tests.agents.nights import PLAN, AgentNight, agent_night

@@ -14,12 +14,11 @@ from midwatch.night.commands import steering
 from midwatch.night.rounds.world import look
 from midwatch.rules.gate.gate import judge
 from midwatch.terms.acts import ActKind, Proposal
-from midwatch.terms.agents import Tokens
+from midwatch.terms.agents import SignalKind, Tokens
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.facts import Facts
 from midwatch.terms.projects import Flag
 from midwatch.terms.records import ActRow, AskRow, JobRow, SessionRow
-from midwatch.terms.signals import SignalKind
 from midwatch.terms.trust import Authority, Isolation, Level
 from tests.nights.brains import TurnsBrain, starts, waits
 from tests.nights.house import TestHouse, orders, sample_repository

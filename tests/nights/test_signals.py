@@ -18,10 +18,10 @@ from midwatch.ports.agent import Task
 from midwatch.ports.books import Books
 from midwatch.ports.workspace import Rooms
 from midwatch.rules.budget.time_boxes import TIME_LEFT
+from midwatch.terms.agents import SignalKind, SignalState
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.jobs import Done, JobState, Plan, Stage
 from midwatch.terms.records import AskRow, JobRow, NoticeRow, PullRequestRow, SignalRow, TimerRow
-from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.trust import Isolation, Level
 from midwatch.workshop.sandbox.isolation import found
 from midwatch.workshop.workshop import Workshop

@@ -17,8 +17,8 @@ from midwatch.rules.recovery.signals import (
     known_answer,
     read_signal,
 )
+from midwatch.terms.agents import Signal, SignalKind, Unreadable
 from midwatch.terms.jobs import Change, Commit
-from midwatch.terms.signals import Signal, SignalKind, Unreadable
 
 ASKS, FAILS, ENDS = SignalKind.NEEDS_INPUT, SignalKind.ERROR, SignalKind.COMPLETED
 KINDS = st.sampled_from(SignalKind)

@@ -15,11 +15,11 @@ from midwatch.terms.agents import (
     Printed,
     RunBegan,
     Said,
+    SignalKind,
     Tokens,
     ToolEnded,
     ToolRequested,
 )
-from midwatch.terms.signals import SignalKind
 from midwatch.views.pages.agent_calls import call_shown, one_line
 from midwatch.views.pages.agent_stream import MOST_OPEN, AgentStream, LogEvent, StreamLine, as_text
 

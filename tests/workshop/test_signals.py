@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.rules.recovery.signals import MOST_SIGNALS
-from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, SignalKind
+from midwatch.terms.agents import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, SignalKind
 from midwatch.workshop.git.checkouts import subjects_since
 from midwatch.workshop.rooms.signal_files import Letterbox
 from tests.nights.house import git, sample_repository

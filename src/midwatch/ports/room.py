@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, Protocol
 
-from midwatch.terms.signals import Claimed
+from midwatch.terms.agents import Claimed
 from midwatch.terms.term import Term
 
 TREE_INSIDE: Final = Path("/ws")

@@ -5,6 +5,7 @@ from datetime import datetime
 from pydantic import JsonValue
 
 from midwatch.terms.acts import Proposal
+from midwatch.terms.agents import SignalKind, SignalState
 from midwatch.terms.asks import AskKind, AskState, Delivery, DeliveryState, PushState, Silence
 from midwatch.terms.contract import RunContract
 from midwatch.terms.facts import Facts
@@ -25,7 +26,6 @@ from midwatch.terms.people import Role, Scope
 from midwatch.terms.preflight import LineState, PreflightPlan, PreflightState, What
 from midwatch.terms.projects import Horizon, Project, SessionState, WorkKind, WorkStatus
 from midwatch.terms.report import Assumption, Brief, Claim, Evidence, Recommendation
-from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.stack import LeftOut, StackState, StackStep, StackVerdict
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation, Level, Verdict

@@ -13,6 +13,6 @@ class Term(BaseModel):
 
 
 def without_unset(written: dict[str, Any], names: Iterable[str], *, keep_zero: bool = False) -> dict[str, Any]:
-    """Leave out fields that nobody set: what was stored before they existed stays as it was written."""
+    """Leave out fields that were not set: what was stored before they existed stays as it was written."""
     unset = {name for name in names if not written.get(name) and not (keep_zero and written.get(name) == 0)}
     return {name: value for name, value in written.items() if name not in unset}

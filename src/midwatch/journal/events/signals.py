@@ -3,7 +3,7 @@
 from typing import Literal
 
 from midwatch.journal.events.happening import Happening, JobHappening
-from midwatch.terms.signals import SignalKind
+from midwatch.terms.agents import SignalKind
 
 
 class SignalSeen(Happening):

@@ -27,10 +27,10 @@ from midwatch.ports.room import Room
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.rules.recovery.recovery import classify
 from midwatch.rules.recovery.signals import MOST_QUESTIONS, read_signal
+from midwatch.terms.agents import Claimed, Signal, SignalKind, SignalState
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, SignalRow
-from midwatch.terms.signals import Claimed, Signal, SignalKind, SignalState
 from midwatch.views.text.plain import harmless
 
 LOOK_SECONDS = 1.0

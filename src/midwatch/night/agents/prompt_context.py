@@ -15,7 +15,7 @@ from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import failures_of
 from midwatch.terms.acts import Proposer
-from midwatch.terms.agents import Errand, FormerTry
+from midwatch.terms.agents import Errand, FormerTry, SignalKind, SignalState
 from midwatch.terms.contract import RunContract
 from midwatch.terms.jobs import Stage
 from midwatch.terms.projects import WorkStatus
@@ -34,7 +34,6 @@ from midwatch.terms.records import (
     WorkRow,
 )
 from midwatch.terms.report import ReviewOutcome
-from midwatch.terms.signals import SignalKind, SignalState
 from midwatch.terms.trust import Isolation
 
 COMMITS = 10

@@ -22,10 +22,10 @@ from midwatch.rules.recovery.signals import Earlier, KnownAnswer, known_answer
 from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import ActKind, Proposal
+from midwatch.terms.agents import Signal, SignalState
 from midwatch.terms.asks import AskDraft, AskKind, AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import AskRow, JobRow, SessionRow, SignalRow
-from midwatch.terms.signals import Signal, SignalState
 from midwatch.terms.trust import GateOutcome, Verdict
 
 KIND = AskKind.GUIDANCE_UNCERTAIN

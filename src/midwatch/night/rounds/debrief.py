@@ -21,7 +21,7 @@ class NightEnd:
     reason: str
     by: str = "midwatch"
     news: str = ""
-    """What no check-in has told yet."""
+    """What no check-in has reported yet."""
 
 
 def debrief_events(

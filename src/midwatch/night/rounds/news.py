@@ -45,7 +45,7 @@ class News:
 async def news_of(
     books: Books, session: SessionRow, jobs: Sequence[JobRow], made: Iterable[CheckInRow]
 ) -> tuple[News, ...]:
-    """List what no check-in and no notice of this night has told yet."""
+    """List what no check-in and no notice of this night has reported yet."""
     known = {part for row in made for part in row.trigger.split(", ")}
     acts = await books.records.find(PastAct, session=session.id, state="done", kind=tuple(TOLD_TOGETHER))
     return (*await _begun(books.records, acts, known), *await _ended(books, jobs, known))

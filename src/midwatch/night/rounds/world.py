@@ -19,6 +19,7 @@ from midwatch.rules.recovery.tries import GUIDANCE, failed_in_a_row, forgiven_at
 from midwatch.settings import Settings, gate_limits, quiet_hours
 from midwatch.settings.zone import local_time
 from midwatch.terms.acts import WAITING, ActKind, ItemSense, Proposal, Proposer, Sense
+from midwatch.terms.agents import SignalKind
 from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
 from midwatch.terms.jobs import JobState
@@ -34,7 +35,6 @@ from midwatch.terms.records import (
     SessionRow,
     SignalRow,
 )
-from midwatch.terms.signals import SignalKind
 from midwatch.terms.trust import Isolation
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from midwatch.terms.signals import Signal, SignalKind, Unreadable
+from midwatch.terms.agents import Signal, SignalKind, Unreadable
 
 MOST_BYTES: Final = 64 * 1024
 LONGEST_TEXT: Final = 2_000

@@ -12,7 +12,7 @@ from midwatch.journal.events import workshop as workshop_events
 from midwatch.store.projectors.jobs import by_epoch
 from midwatch.store.projectors.rows import adjust, begin, change, insert, on, only_written, row
 from midwatch.store.schema.tables import connections, fuel, jobs, reservations, signals
-from midwatch.terms.signals import SignalKind, SignalState
+from midwatch.terms.agents import SignalKind, SignalState
 
 
 @on(ev.ModelCalled)

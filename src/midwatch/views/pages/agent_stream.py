@@ -19,11 +19,11 @@ from midwatch.terms.agents import (
     ProviderRetried,
     RunBegan,
     Said,
+    SignalKind,
     ToolEnded,
     ToolRequested,
 )
 from midwatch.terms.money import dollars, many
-from midwatch.terms.signals import SignalKind
 from midwatch.terms.term import Term
 from midwatch.views.pages.agent_calls import RUNS, CallWords, call_shown, last_lines, one_line
 from midwatch.views.pages.job_line import Spent

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.rules.paths import top_folder
-from midwatch.terms.signals import IN_CHECKOUT
+from midwatch.terms.agents import IN_CHECKOUT
 from midwatch.workshop.git.git import IDENTITY, Git
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sandboxed_git import SandboxedGit, commit_leftovers, difference, git_sandbox, pack

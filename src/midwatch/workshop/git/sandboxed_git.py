@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from midwatch.errors import Refused, Unavailable
-from midwatch.terms.signals import IN_CHECKOUT
+from midwatch.terms.agents import IN_CHECKOUT
 from midwatch.workshop.git.git import environment, hardened
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure

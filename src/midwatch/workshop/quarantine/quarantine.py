@@ -7,9 +7,9 @@ from pathlib import Path
 
 from midwatch.errors import Refused, Unsafe
 from midwatch.rules.paths import inside, spelled_alike, touches
+from midwatch.terms.agents import FILES, IN_CHECKOUT
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
-from midwatch.terms.signals import FILES, IN_CHECKOUT
 from midwatch.workshop.git import history
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.history import TreeEntry

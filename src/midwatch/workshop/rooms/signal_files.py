@@ -12,7 +12,7 @@ from pathlib import Path
 
 from midwatch.errors import Refused
 from midwatch.rules.recovery.signals import MOST_BYTES, MOST_SIGNALS
-from midwatch.terms.signals import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, Claimed, SignalKind
+from midwatch.terms.agents import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, Claimed, SignalKind
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.upkeep.folders import remove
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from midwatch.ports.room import ProgramEnd
 from midwatch.ports.workspace import RoomRequest
-from midwatch.terms.signals import SIGNALS, SIGNALS_VARIABLE
+from midwatch.terms.agents import SIGNALS, SIGNALS_VARIABLE
 from midwatch.workshop.rooms.room_process import RoomCommand, RoomTalk, occupied, unix_time_in
 from midwatch.workshop.rooms.rooms import RoomFolder
 from midwatch.workshop.rooms.signal_files import Letterbox
