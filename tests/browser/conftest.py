@@ -1,5 +1,6 @@
 """A real Chromium before a real server."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -50,8 +51,10 @@ class Householder(Person):
         return next(word for word in said.split() if word.startswith("http"))
 
     def kills(self) -> None:
-        """No farewell."""
-        os.kill(int((self.home / "server.lock").read_text()), signal.SIGKILL)
+        """No farewell; it is dead once its lock is free."""
+        with (self.home / "server.lock").open() as lock:
+            os.kill(int(lock.read()), signal.SIGKILL)
+            fcntl.flock(lock, fcntl.LOCK_SH)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def seen(first: int, second: int, *, run: int = LIMIT, night: int = LIMIT, held:
         for n, usd in ((1, first), (2, second))
     ]
     return RecordsSeen(
-        sessions=(SessionRow.model_validate(_filled(SessionRow) | {"id": "ses_1", "number": 3, "orders": orders}),),
+        sessions=(SessionRow.model_validate(_filled(SessionRow) | {"id": "ses_1", "number": 3, "ad_hoc": False, "orders": orders}),),
         runs=(run_row.model_copy(update={"contract": contract}),),
         jobs=tuple(jobs),
         held=(Held("job_1", "run_1", "ses_1", Amount(held, 0, 1)),) if held else (),
@@ -66,8 +66,8 @@ def told(entries: list[Entry], records: RecordsSeen) -> list[str]:
         (seen(LIMIT + 70, 0), []),
         (seen(LIMIT + 71, 0, night=2 * LIMIT), ["job 1"]),
         (seen(LIMIT // 2, LIMIT // 2 + 100), []),
-        (seen(LIMIT // 2, LIMIT // 2 + 101), ["run run_1", "night 3"]),
-        (seen(LIMIT // 2, LIMIT // 2 + 101, run=2 * LIMIT), ["night 3"]),
+        (seen(LIMIT // 2, LIMIT // 2 + 101), ["run run_1", "Night 3"]),
+        (seen(LIMIT // 2, LIMIT // 2 + 101, run=2 * LIMIT), ["Night 3"]),
         (seen(LIMIT // 2, LIMIT // 2 + 101, night=2 * LIMIT), ["run run_1"]),
     ],
 )
@@ -82,13 +82,13 @@ def test_one_request_of_each_job_may_go_over_and_not_a_micro_dollar_more(
 def test_what_is_set_aside_counts_and_is_itself_in_flight() -> None:
     assert told([], seen(LIMIT - 1, 0, held=10**9)) == [], "alone in its budget, as long as anything is left"
     assert told([], seen(LIMIT, 0, held=500)) == []
-    assert told([], seen(LIMIT + 1, 0, held=500)) == ["job 1", "run run_1", "night 3"]
+    assert told([], seen(LIMIT + 1, 0, held=500)) == ["job 1", "run run_1", "Night 3"]
 
 
 def test_what_a_person_granted_may_be_spent_by_that_job_and_not_by_its_night() -> None:
     records = seen(LIMIT + 50, 0)
     granted = records.jobs[0].model_copy(update={"granted_usd_micros": 50})
-    assert told([], replace(records, jobs=(granted, records.jobs[1]))) == ["night 3"]
+    assert told([], replace(records, jobs=(granted, records.jobs[1]))) == ["Night 3"]
 
 
 @given(st.lists(st.tuples(st.sampled_from(["job_1", "job_2"]), st.integers(0, 400_000)), max_size=30))

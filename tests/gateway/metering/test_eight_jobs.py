@@ -84,5 +84,5 @@ async def test_a_ledger_that_does_not_look_is_told_by_the_invariant(database_url
                 assert (await night.ask(job, FORESEEN)).status_code == 200
                 assert await night.broken() == [] or job == JOBS[1]
         assert await night.broken() == [
-            "night 1 has spent or set aside $0.13 of $0.03, more than one request of each job over"
+            "Night 1 has spent or set aside $0.13 of $0.03, more than one request of each job over"
         ]
