@@ -47,8 +47,9 @@ def seen(first: int, second: int, *, run: int = LIMIT, night: int = LIMIT, held:
         JobRow.model_validate(_filled(JobRow) | spent | {"id": f"job_{n}", "number": n, "usd_micros": usd})
         for n, usd in ((1, first), (2, second))
     ]
+    night_row = {"id": "ses_1", "number": 3, "ad_hoc": False, "orders": orders}
     return RecordsSeen(
-        sessions=(SessionRow.model_validate(_filled(SessionRow) | {"id": "ses_1", "number": 3, "ad_hoc": False, "orders": orders}),),
+        sessions=(SessionRow.model_validate(_filled(SessionRow) | night_row),),
         runs=(run_row.model_copy(update={"contract": contract}),),
         jobs=tuple(jobs),
         held=(Held("job_1", "run_1", "ses_1", Amount(held, 0, 1)),) if held else (),
