@@ -1,6 +1,7 @@
 """Which paths the housekeeper may change: what the orders allow, minus code it never tidies."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -49,6 +50,14 @@ def is_foreign(path: str) -> bool:
         or name.endswith((".lock", "-lock.json", ".min.js", ".min.css", ".map"))
         or name in {"PKG-INFO", "pnpm-lock.yaml", "npm-shrinkwrap.json", "go.sum"}
     )
+
+
+def built_documents(tracked: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders, each with a slash, that Sphinx fills when it builds documents."""
+    files = [PurePosixPath(path) for path in tracked]
+    static = {f"{file.parent}/" for file in files if file.name == "documentation_options.js"}
+    copied = {f"{file.parent / '_sources'}/" for file in files if file.name == "searchindex.js"}
+    return tuple(sorted(static | copied))
 
 
 def is_sample(path: str) -> bool:
