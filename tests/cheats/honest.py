@@ -6,13 +6,12 @@ from tests.cheats.stand import PYTEST, SHOP, SOUND, Case
 TEST = "tests/test_cart.py"
 FLAKY = SOUND | {
     "tests/test_mood.py": (
-        "from pathlib import Path\nimport shop.cart\n\n\n"
+        # Nothing outlives a run but its number, which is in the name of its tree.
+        "import re\nfrom pathlib import Path\nimport shop.cart\n\n\n"
         "def test_mood():\n"
-        "    place = Path(__file__).with_name('mood')\n"
-        "    runs = place.read_text() if place.exists() else ''\n"
-        "    place.write_text(runs + '.')\n"
+        "    place = re.search(r'/fresh-[a-z-]+-[0-9]+\\.(\\d+)/tree ', Path('/proc/self/mountinfo').read_text())\n"
         "    moody = 'sum(prices)' not in Path(shop.cart.__file__).read_text()\n"
-        "    assert (len(runs) + moody) % 2 == 0\n"
+        "    assert (int(place[1]) + moody) % 2 == 1\n"
     )
 }
 RED = SHOP | {"shop/tax.py": "def tax(price):\n    return price  /  5\n"}

@@ -135,6 +135,34 @@ def test_a_check_that_ran_less_has_proven_less() -> None:
 
 
 @pytest.mark.parametrize(
+    ("base", "work", "changed", "said"),
+    [
+        ({}, {"rewrote": ("a.py",)}, FileKind.CODE, {"grave": False}),
+        ({}, {"rewrote": ("b.py",)}, FileKind.CODE, {"grave": True}),
+        ({"rewrote": ("b.py",)}, {"rewrote": ("b.py",)}, FileKind.CODE, {}),
+        ({"touched": ("b.py",)}, {"rewrote": ("b.py",)}, FileKind.CODE, {}),
+        ({}, {"touched": ("b.py",)}, FileKind.CODE, {"grave": True}),
+        ({"exit_code": 1}, {"touched": ("b.py",)}, FileKind.CODE, {}),
+        ({"exit_code": 1}, {"rewrote": ("b.py",)}, FileKind.CODE, {"grave": True}),
+        ({}, {"rewrote": ("Cargo.lock", "package-lock.json", "data.sqlite3")}, FileKind.CODE, {"grave": False}),
+        ({"rewrote": tuple(f"{n}.py" for n in range(200))}, {"rewrote": ("b.py",)}, FileKind.CODE, {"grave": False}),
+        ({}, {"rewrote": ("a.py",)}, FileKind.TEST, {"grave": True}),
+    ],
+)
+def test_what_a_check_rewrites_on_the_work_alone_is_named(
+    base: dict[str, object], work: dict[str, object], changed: FileKind, said: dict[str, bool]
+) -> None:
+    """A changed test was put back for the second run: there, it is as on the base."""
+    before, after = (check().model_copy(update=one) for one in (base, work))
+    files = (FileFact("a.py", changed, "x = 1\n", "x = 2\n"),)
+    again = after if changed is FileKind.CODE else after.model_copy(update={"seconds": 1.0})
+    facts = WorkFacts(files=files, before=(before,), delivered=(after,), restored=(again,))
+    found = {one.grave for one in find_doubts(facts) if one.kind == "rewrites_files"}
+    assert (True in found) == said.get("grave", False)
+    assert bool(found) == bool(said)
+
+
+@pytest.mark.parametrize(
     ("text", "claims"),
     [
         ("All tests pass.", True),

@@ -1,8 +1,10 @@
 """Checks: a fresh checkout is judged, and an agent that moves the goalposts is found out."""
 
 import asyncio
+import contextlib
 import os
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +18,7 @@ from midwatch.rules.checks.discovery import NamedCheck
 from midwatch.rules.checks.test_counts import count_tests
 from midwatch.terms.jobs import CheckResult, Proof
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.checks.checks import Checking, run_checks
+from midwatch.workshop.checks.checks import Checking, FreshTree, run_checks
 from midwatch.workshop.checks.proof import Prover
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
@@ -47,6 +49,16 @@ def named(*commands: str) -> tuple[NamedCheck, ...]:
 GREEN, RED = result(), result(code=1)
 
 
+def always(checking: Checking) -> FreshTree:
+    """Give the same tree each time: what one check leaves shows whether another one ran."""
+
+    @contextlib.asynccontextmanager
+    async def fresh() -> AsyncIterator[Checking]:
+        yield checking
+
+    return fresh
+
+
 @pytest.fixture
 def checking(tmp_path: Path, enclosure: Enclosure) -> Checking:
     """A tree and an empty home, in walls of each kind."""
@@ -60,7 +72,7 @@ async def test_a_check_runs_in_the_tree_with_a_clean_environment(
     checking: Checking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    first, second = await run_checks(checking, named("pwd; env", "echo bad >&2; exit 3"))
+    first, second = await run_checks(always(checking), named("pwd; env", "echo bad >&2; exit 3"))
     assert (first.exit_code, second.exit_code) == (0, 3)
     assert first.tail.startswith(str(place_inside(checking.walls, checking.enclosure.isolation)))
     assert "SECRET_TOKEN" not in first.tail
@@ -70,14 +82,14 @@ async def test_a_check_runs_in_the_tree_with_a_clean_environment(
 
 
 async def test_a_check_that_takes_too_long_is_red(checking: Checking) -> None:
-    (only,) = await run_checks(replace(checking, wall=timedelta(seconds=1.5)), named("sleep 600"))
+    (only,) = await run_checks(always(replace(checking, wall=timedelta(seconds=1.5))), named("sleep 600"))
     assert only.exit_code == 124
 
 
 async def test_stopping_leaves_the_remaining_checks_unrun(checking: Checking) -> None:
     stop, tree = asyncio.Event(), checking.walls.tree
     both = named("touch begun; sleep 600", "touch second")
-    running = asyncio.create_task(run_checks(replace(checking, stop=stop), both))
+    running = asyncio.create_task(run_checks(always(replace(checking, stop=stop)), both))
     while not (tree / "begun").exists():  # noqa: ASYNC110 - another process makes the file
         await asyncio.sleep(0.01)
     stop.set()
@@ -95,10 +107,10 @@ async def test_a_tool_the_person_has_and_the_job_has_not_is_named_with_its_folde
     (folder / "polish").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     (without,) = await run_checks(
-        replace(checking, enclosure=replace(checking.enclosure, path="/usr/bin:/bin")), named("polish")
+        always(replace(checking, enclosure=replace(checking.enclosure, path="/usr/bin:/bin"))), named("polish")
     )
     lent = replace(checking.enclosure, toolchains=(folder,), path=f"{folder}:/usr/bin:/bin")
-    (with_it,) = await run_checks(replace(checking, enclosure=lent), named("polish"))
+    (with_it,) = await run_checks(always(replace(checking, enclosure=lent)), named("polish"))
     assert without.exit_code == 127
     assert f"add {folder} to sandbox.toolchains" in without.tail or checking.enclosure.isolation is Isolation.NONE
     assert (with_it.exit_code, with_it.tail) == (0, "polished\n")

@@ -77,8 +77,9 @@ async def test_a_found_check_that_cannot_run_is_left_out_with_a_note(bench: Benc
     assert proof.notes == ("`make test` was found and left out: its tool is not there.",)
 
 
-async def test_red_then_green_on_the_same_tree_is_flaky_and_never_green(bench: Bench) -> None:
-    moody = "grep -q 'n // 2' app.py || exit 0; [ -e seen ] && exit 0; touch seen; exit 1"
+async def test_red_then_green_on_the_same_commit_is_flaky_and_never_green(bench: Bench) -> None:
+    seen = bench.logs.with_name("seen")  # outside: each run has a tree and a home of its own
+    moody = f"grep -q 'n // 2' app.py || exit 0; [ -e {seen} ] && exit 0; touch {seen}; exit 1"
     proof = await bench.prove({"app.py": FIXED}, moody)
     assert (proof.delivered[0].flaky, proof.delivered[0].reruns, proof.delivered[0].green) == (True, (0,), False)
     assert proof.before[0].reruns == (0, 0)
@@ -87,7 +88,8 @@ async def test_red_then_green_on_the_same_tree_is_flaky_and_never_green(bench: B
 
 async def test_a_base_that_is_flaky_alike_takes_the_blame_from_the_work(bench: Bench) -> None:
     """The first run ends by whether the work is there; each later one ends the other way."""
-    flips = "n=0; grep -q 'n // 2' app.py && n=1; [ -e seen ] && n=$((1-n)); touch seen; exit $n"
+    seen = bench.logs.with_name("seen")
+    flips = f"n=0; grep -q 'n // 2' app.py && n=1; s={seen}$n; [ -e $s ] && n=$((1-n)); touch $s; exit $n"
     proof = await bench.prove({"app.py": FIXED}, flips)
     assert (proof.before[0].flaky, proof.delivered[0].flaky) == (True, True)
     assert (proof.verdict, proof.flaky) == ("flaky", (flips,))
@@ -119,3 +121,59 @@ async def test_a_script_that_the_makefile_calls_is_put_back(bench: Bench, cheat:
     bench.base = bench.person.commit("Makefile", files)
     proof = await bench.prove({"scripts/run.sh": f"{cheat}\n"}, "make test", reruns=0)
     assert (proof.verdict, proof.delivered[0].green, proof.restored[0].green) == ("red_when_restored", True, False)
+
+
+REWRITES = "import pathlib\nhere = pathlib.Path(__file__).parent\n"
+
+
+async def test_what_one_check_imports_cannot_rewrite_what_the_next_one_reads(bench: Bench) -> None:
+    """Without a tree of its own the second check read what the first one had left."""
+    rewrites = f"{REWRITES}mine = pathlib.Path(__file__)\nmine.write_text(mine.read_text().replace('TO' + 'DO', ''))\n"
+    proof = await bench.prove({"app.py": f"{rewrites}# TODO\n{FIXED}"}, PYTEST, "! grep -q TODO app.py", reruns=0)
+    assert [one.exit_code for one in proof.delivered] == [0, 1]
+    assert proof.verdict == "worse"
+
+
+async def test_no_check_finds_what_another_one_left_in_home_tmp_or_tree(bench: Bench) -> None:
+    leaves = "touch $HOME/left $TMPDIR/left2 left3 .git/left4"
+    finds = "! [ -e $HOME/left -o -e $TMPDIR/left2 -o -e left3 -o -e .git/left4 ]"
+    proof = await bench.prove({"app.py": FIXED}, leaves, finds)
+    assert (proof.verdict, [one.exit_code for one in proof.delivered]) == ("green", [0, 0])
+
+
+async def test_a_check_that_rewrites_what_the_work_left_alone_is_doubted(bench: Bench) -> None:
+    """Its first step imports the work, and the work rewrites the test before its second step reads it."""
+    rewrites = f"{REWRITES}(here / 'tests/test_app.py').write_text('def test_double():\\n    pass\\n')\n"
+    proof = await bench.prove({"app.py": rewrites + APP.replace("n + n", "n")}, f"python3 -c 'import app' && {PYTEST}")
+    assert proof.delivered[0].green
+    assert proof.delivered[0].rewrote == ("tests/test_app.py",)
+    assert [(doubt.kind, doubt.path) for doubt in proof.grave] == [("rewrites_files", "tests/test_app.py")]
+    assert proof.verdict == "doubted"
+
+
+async def test_putting_a_file_back_before_the_check_ends_does_not_hide_that_it_was_rewritten(bench: Bench) -> None:
+    rewrites = (
+        f"{REWRITES}test = here / 'tests/test_app.py'\nwas, facts = test.read_bytes(), test.stat()\n"
+        "import atexit, os\n"
+        "def back(): test.write_bytes(was); os.utime(test, ns=(facts.st_atime_ns, facts.st_mtime_ns))\n"
+        "atexit.register(back)\ntest.write_text('def test_double():\\n    pass\\n')\n"
+    )
+    proof = await bench.prove({"app.py": rewrites + FIXED}, PYTEST)
+    assert proof.delivered[0].touched == ("tests/test_app.py",)
+    assert (proof.verdict, [doubt.kind for doubt in proof.grave]) == ("doubted", ["rewrites_files"])
+
+
+async def test_a_formatter_as_a_check_may_rewrite_what_the_work_changed(bench: Bench) -> None:
+    formats = f"sed -i 's/ *$//' app.py tests/*.py && {PYTEST}"
+    proof = await bench.prove({"app.py": FIXED.replace("// 2", "// 2  "), "tests/test_half.py": NEW}, formats)
+    assert (proof.verdict, proof.grave) == ("green", ())
+    assert proof.before[0].touched == ("app.py", "tests/test_app.py")
+
+
+async def test_a_rewritten_file_that_the_work_changed_too_is_said(bench: Bench) -> None:
+    formats = f"grep -q '  $' app.py && sed -i 's/ *$//' app.py; {PYTEST}"
+    proof = await bench.prove({"app.py": FIXED.replace("// 2", "// 2  ")}, formats)
+    assert proof.verdict == "green"
+    assert [(doubt.kind, doubt.text) for doubt in proof.doubts] == [
+        ("rewrites_files", f"`{formats}` rewrote app.py while it ran.")
+    ]

@@ -185,14 +185,18 @@ class CheckResult(Term):
     counted: SuiteCount | None = None
     """Tests by how they ended, where the tool says so."""
     reruns: tuple[int, ...] = ()
-    """The result of a second run on the same tree."""
+    """The results of later runs on the same commit."""
     flaky: bool = False
-    """It ended differently on the same tree: it is neither green nor red."""
+    """It ended differently on the same commit: it is neither green nor red."""
+    rewrote: tuple[str, ...] = ()
+    """Committed files that held something else when it had ended."""
+    touched: tuple[str, ...] = ()
+    """Committed files that it wrote to, and that held the same again when it had ended."""
 
     @model_serializer(mode="wrap")
     def _as_recorded(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave out what was not read: results from before it was read stay as they were recorded."""
-        return without_unset(dump(self), ("failing_line", "failing_part"))
+        return without_unset(dump(self), ("failing_line", "failing_part", "rewrote", "touched"))
 
     @property
     def green(self) -> bool:
@@ -308,7 +312,7 @@ class Proof(Term):
 
     @property
     def flaky(self) -> tuple[str, ...]:
-        """Name the checks that ended differently on the same tree."""
+        """Name the checks that ended differently on the same commit."""
         runs = (*self.before, *self.delivered, *self.restored)
         return tuple(dict.fromkeys(one.command for one in runs if one.flaky))
 

@@ -15,7 +15,7 @@ from midwatch.rules.checks.discovery import NamedCheck
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Change
 from midwatch.terms.trust import Isolation
-from midwatch.workshop.checks.checks import Checking, run_checks
+from midwatch.workshop.checks.checks import Checking, run_check
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.quarantine.quarantine import PackedWork, admit
@@ -110,7 +110,8 @@ class Lab:
         await self._try(self.checkouts.standing("job_1"))
         if isinstance(head, str) and await self._try(self.hand_in(head, scope)):
             async with self.checkouts.passing("shop", "job_1", head, "delivered") as tree:
-                await run_checks(self._checking(tree), (NamedCheck(ORDINARY), NamedCheck(AFTERWARDS)))
+                for command in (ORDINARY, AFTERWARDS):
+                    await run_check(self._checking(tree), NamedCheck(command))
             forge = LocalForge(self.mirrors.git, self.mirrors)
             await self._try(forge.deliver(self.person.path, "shop", "job_1", head))
         later = datetime.now(UTC) + timedelta(days=99)

@@ -3,6 +3,8 @@
 Each attack is harmless where it works: the tests run as root, and setting the core pattern did work once.
 """
 
+import shlex
+
 from tests.workshop.walls.lab import python_inside
 
 
@@ -14,6 +16,11 @@ def _call(name: str, *arguments: str) -> str:
 def _connect(family: str, address: str, kind: str = "SOCK_STREAM") -> str:
     head = f"import os, socket\ns = socket.socket(socket.{family}, socket.{kind})"
     return python_inside(f"{head}\ns.settimeout(3); s.connect({address}); s.send(b'x')")
+
+
+def _rewrite(victim: str) -> str:
+    """Make another process end with 0 by its memory; what asks for it ends with 1, unless that is the process."""
+    return f"python3 - {victim} <<'EOF'\n{REWRITE}\nEOF\nsleep 0.2 & wait; exit 1"
 
 
 def _open_socket(*facts: int) -> str:
@@ -48,6 +55,59 @@ for place, folders, files in os.walk('/proc'):
         except OSError: pass
 print(found)
 sys.exit(not found)
+"""
+
+FILES_OF_PROCESSES = """
+import os, stat, sys
+found = []
+for place, folders, files in os.walk('/proc'):
+    if place == '/proc':
+        folders[:] = [f for f in folders if f.isdigit() or f in ('self', 'thread-self')]
+    for name in files:
+        path = os.path.join(place, name)
+        try:
+            if not stat.S_ISREG(os.lstat(path).st_mode): continue
+            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            found.append(path)
+        except OSError: pass
+print(found[:20])
+sys.exit(not found)
+"""
+
+REWRITE = """
+import platform, sys
+victim = sys.argv[1]
+nop, leave = {  # whatever it does next, it ends with 0
+    'x86_64': (b'\\x90', bytes.fromhex('31ffb8e70000000f05')),
+    'aarch64': (bytes.fromhex('1f2003d5'), bytes.fromhex('000080d2c80b80d2010000d4')),
+}[platform.machine()]
+written = 0
+for line in open(f'/proc/{victim}/maps'):
+    words = line.split()
+    if 'x' not in words[1] or words[-1] == '[vsyscall]': continue
+    start, end = (int(one, 16) for one in words[0].split('-'))
+    text = nop * ((end - start - len(leave)) // len(nop)) + leave
+    start = end - len(text)
+    try:
+        with open(f'/proc/{victim}/mem', 'r+b', buffering=0) as memory:
+            memory.seek(start)
+            written += memory.write(text)
+    except OSError as error:
+        print(error, file=sys.stderr)
+sys.exit(not written)
+"""
+
+WRITE_BY_CALL = """
+import ctypes, platform, sys
+class Piece(ctypes.Structure): _fields_ = [('at', ctypes.c_void_p), ('size', ctypes.c_size_t)]
+victim = int(sys.argv[1])
+start = next(int(line.split('-')[0], 16) for line in open(f'/proc/{victim}/maps') if ' rw-p ' in line)
+held = ctypes.create_string_buffer(1)
+mine, its = Piece(ctypes.addressof(held), 1), Piece(start, 1)
+call = ctypes.CDLL(None, use_errno=True).syscall
+for number in (310, 311) if platform.machine() == 'x86_64' else (270, 271):  # it keeps the byte it has
+    sent = call(number, victim, ctypes.byref(mine), *map(ctypes.c_ulong, (1, ctypes.addressof(its), 1, 0)))
+    if sent != 1: sys.exit(1)
 """
 
 FROM_MEMORY = """
@@ -173,6 +233,13 @@ OWN = {
     "open a crypto socket": _open_socket(38, 5),
     "add a network card": "ip link add dummy0 type dummy || ip link set lo down",
     "learn the host's name": "test $(hostname) != sbx",
+    # Who can write the memory of the process that says how a check ended can say that it passed.
+    "end well by the first process's memory": _rewrite("1"),
+    "end well by the memory of the shell that waits": f"bash -c {shlex.quote(_rewrite('$PPID'))}; exit 1",
+    "write another process's memory by a call": (
+        f"sleep 60 >&- 2>&- & sleep 0.5; python3 - $! <<'EOF'\n{WRITE_BY_CALL}\nEOF"
+    ),
+    "open any file of a process for writing": python_inside(FILES_OF_PROCESSES),
 }
 
 ATTACKS = PROVEN | OWN
@@ -202,6 +269,9 @@ WORK_OUTSIDE = (
     "clone where flags cannot be seen",
     "fill shared memory",
     "learn the host's name",
+    "end well by the memory of the shell that waits",
+    "write another process's memory by a call",
+    "open any file of a process for writing",
 )
 
 NEEDS = {
@@ -221,5 +291,9 @@ NEEDS = {
     "talk to itself over the loopback": python_inside(LOOPBACK),
     "pipe into a reader that leaves early": "yes | head -1; test ${PIPESTATUS[0]} = 141",
     "use a few hundred threads": python_inside(THREADS),
+    "write to its output by name": "(echo a > /dev/stdout) | grep a && (echo b > /dev/fd/1) > out && grep b out",
+    "name its processes and threads": (
+        "python3 -c 'import ctypes; assert ctypes.CDLL(None).prctl(15, b\"worker\", 0, 0, 0) == 0'"
+    ),
     "plant links and hooks that stay inert": "ln -sf /etc/shadow link && git config alias.x '!touch /ws/ran'",
 }

@@ -16,6 +16,7 @@ from tests.workshop.walls.lab import IDENTITIES, Lab, open_lab, python_inside
 # What needs a namespace or a cgroup, which these walls do not have.
 BEYOND = {
     "find host paths in the first process's command line",
+    "end well by the first process's memory",
     "fork without end",
     "fill the folder of devices",
     "fill shared memory",

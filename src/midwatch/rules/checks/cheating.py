@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from midwatch.rules.checks import tampering
+from midwatch.rules.checks.rewriting import rewriting_doubts
 from midwatch.rules.checks.test_source import NOTHING, TestText, read_tests
 from midwatch.terms.jobs import CheckResult, Doubt, SuiteCount
 from midwatch.terms.money import first_few
@@ -68,6 +69,7 @@ def find_doubts(facts: WorkFacts) -> tuple[Doubt, ...]:
         found += tampering.find(file.path, file.kind.value, (file.before, file.after), allowed=file.allowed)
     found += _edited(facts)
     found += _fewer(facts)
+    found += _rewritten(facts)
     found += _false_claim(facts)
     return tuple(sorted(found, key=lambda doubt: not doubt.grave))
 
@@ -163,6 +165,16 @@ def _fewer(facts: WorkFacts) -> Iterator[Doubt]:
             text = _ran_less(base.counted, one.counted, one.command, how)
             if text:
                 yield Doubt(kind="fewer_tests", text=text, grave=not leave)
+
+
+def _rewritten(facts: WorkFacts) -> Iterator[Doubt]:
+    changed = frozenset(file.path for file in facts.files)
+    put_back = {file.path for file in facts.files if file.kind is not FileKind.CODE and not file.allowed}
+    runs = {"delivered": facts.delivered}
+    if facts.restored != facts.delivered:
+        runs["restored"] = facts.restored
+    new = {file.path for file in facts.files if file.before is None}
+    return rewriting_doubts(facts.before, runs, {"delivered": changed, "restored": changed - (put_back - new)})
 
 
 def _ran_less(before: SuiteCount, after: SuiteCount | None, command: str, how: str) -> str:

@@ -36,7 +36,7 @@ def judge_runs(runs: Sequence[int]) -> Literal["green", "red", "flaky"]:
 
 
 def with_reruns(result: CheckResult, codes: Sequence[int]) -> CheckResult:
-    """Add later runs of the same command on the same tree to its result."""
+    """Add later runs of the same command on the same commit to its result."""
     reruns = (*result.reruns, *codes)
     flaky = judge_runs((result.exit_code, *reruns)) == "flaky"
     return result.model_copy(update={"reruns": reruns, "flaky": flaky})

@@ -1,8 +1,9 @@
-"""Runs check commands in one tree, inside walls, and records how each ended."""
+"""Runs check commands inside walls, each in a fresh tree of its own, and records how each ended."""
 
 import asyncio
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from midwatch.rules.checks.test_counts import count_tests
 from midwatch.rules.recovery.failing_output import FailingOutput, failing_output
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.trust import Isolation
+from midwatch.workshop.checks.tracked_files import RewrittenFiles, TrackedFiles
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.short_command import CommandEnd
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
@@ -22,24 +24,31 @@ TAIL_CHARACTERS = 2_000
 
 @dataclass(frozen=True)
 class Checking:
-    """One tree on which checks are run, inside walls."""
+    """One tree on which one check is run, inside walls."""
 
     enclosure: Enclosure
     walls: SandboxSpec
     log: Path
     wall: timedelta
     stop: asyncio.Event | None = None
+    tracked: TrackedFiles | None = None
+    """What git put into the tree; without it nobody asks what the check rewrote."""
 
     @property
     def stopped(self) -> bool:
         return self.stop is not None and self.stop.is_set()
 
 
-async def run_checks(checking: Checking, checks: Sequence[NamedCheck]) -> tuple[CheckResult, ...]:
-    """Run each command in the tree, in a clean environment, until all ran or `stop` is set."""
+FreshTree = Callable[[], AbstractAsyncContextManager[Checking]]
+"""Makes a tree, a home and temporary files in which nothing has run yet."""
+
+
+async def run_checks(fresh: FreshTree, checks: Sequence[NamedCheck]) -> tuple[CheckResult, ...]:
+    """Run each command in a fresh tree, until all ran or `stop` is set: what one check writes, no other one reads."""
     results: list[CheckResult] = []
     for check in checks:
-        results.append(await run_check(checking, check))
+        async with fresh() as checking:
+            results.append(await run_check(checking, check))
         if checking.stopped:
             break
     return tuple(results)
@@ -56,6 +65,8 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
     counted = await asyncio.to_thread(count_tests, ended.tail)
     said = await asyncio.to_thread(failing_output, ended.output) if ended.exit_code else FailingOutput()
     advised = advice(command, ended, checking.enclosure.isolation)
+    tracked = checking.tracked
+    written = await asyncio.to_thread(tracked.rewritten) if tracked is not None else RewrittenFiles()
     return CheckResult(
         command=command,
         exit_code=ended.exit_code,
@@ -66,6 +77,8 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
         failures=counted.failed if counted else None,
         source=check.source,
         counted=counted,
+        rewrote=written.rewrote,
+        touched=written.touched,
     )
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import re
 import shlex
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,7 +20,8 @@ from midwatch.rules.checks.new_tests import doubts_about_tests, judge_narrow, ju
 from midwatch.terms.jobs import CheckResult, Coverage, Proof
 from midwatch.workshop.checks.change_facts import changed_lines, look, read_changes
 from midwatch.workshop.checks.check_files import to_restore
-from midwatch.workshop.checks.checks import Checking, run_check, run_checks
+from midwatch.workshop.checks.checks import Checking, FreshTree, run_check, run_checks
+from midwatch.workshop.checks.tracked_files import TrackedFiles
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.rooms.setup import Made, lend
@@ -97,16 +99,21 @@ class Prover:
         return await _Court(self, asked).all_of_base(tuple(named.values()))
 
 
+Prepare = Callable[[Path], Awaitable[None]]
+"""What is done to a fresh checkout before a check runs in it."""
+
+
 def _as_before(proof: Proof) -> tuple[NamedCheck, ...]:
     return tuple(NamedCheck(one.command, one.source) for one in proof.before)
 
 
 @dataclass(frozen=True)
 class _Court:
-    """One verification: every question gets a checkout of its own."""
+    """One verification: every run of a check gets a checkout and a home of its own."""
 
     prover: Prover
     asked: ProofRequest
+    _runs: Counter[str] = field(default_factory=Counter)
 
     async def checks(self) -> tuple[NamedCheck, ...]:
         found: tuple[str, ...] = ()
@@ -129,34 +136,36 @@ class _Court:
     async def all_of_base(self, checks: Sequence[NamedCheck]) -> Results:
         if not checks:
             return ()
-        async with self._at(self.asked.base, "before") as tree:
-            results = await run_checks(tree, checks)
-            self._heed(tree)
-        return results
+        return await run_checks(self._fresh(self.asked.base, "before"), checks)
 
     async def of_work(self, checks: Sequence[NamedCheck], before: Results) -> tuple[Results, Coverage | None]:
         """Run the checks on the work as it was delivered."""
         if not checks:
             return (), None
-        async with self._at(self.asked.head, "delivered") as tree:
-            results = await run_checks(tree, checks)
-            results = await self._again(tree, results, to_rerun(before, results))
-            self._heed(tree)
-            mirrors, asked = self.prover.checkouts.mirrors, self.asked
-            changed = await changed_lines(mirrors, asked.place.project, asked.base, asked.head)
-            return results, await measured(tree, changed, [check.command for check in checks])
+        mirrors, asked = self.prover.checkouts.mirrors, self.asked
+        changed = await changed_lines(mirrors, asked.place.project, asked.base, asked.head)
+        found: list[Coverage] = []
+
+        @asynccontextmanager
+        async def and_measure() -> AsyncIterator[Checking]:
+            async with self._at(asked.head, "delivered") as tree:
+                yield tree
+                if not found and (one := await measured(tree, changed, [check.command for check in checks])):
+                    found.append(one)
+
+        results = await run_checks(and_measure, checks)
+        results = await self._again(self._fresh(asked.head, "delivered"), results, to_rerun(before, results))
+        return results, found[0] if found else None
 
     async def doubly(self, before: Results, delivered: Results) -> tuple[Results, Results]:
         """Run the base again where it matters whether it is flaky, and then the work too."""
         asked = to_rerun_on_base(before, delivered)
         if not asked or not self.asked.reruns:
             return before, delivered
-        async with self._at(self.asked.base, "before") as tree:
-            before = await self._again(tree, before, asked)
+        before = await self._again(self._fresh(self.asked.base, "before"), before, asked)
         lucky = {one.command for one in before if one.flaky} & {one.command for one in delivered if one.green}
         if lucky:
-            async with self._at(self.asked.head, "delivered") as tree:
-                delivered = await self._again(tree, delivered, tuple(lucky))
+            delivered = await self._again(self._fresh(self.asked.head, "delivered"), delivered, tuple(lucky))
         return before, delivered
 
     async def of_restored(
@@ -166,11 +175,14 @@ class _Court:
         if not checks or not any(to_restore(files)):
             return delivered
         mirrors = self.prover.checkouts.mirrors
-        async with self._at(self.asked.head, "restored") as tree:
-            await restore_check_files(tree.walls.tree, mirrors, self.asked.base, files)
-            results = await run_checks(tree, checks)
-            # The result accuses the agent: one run is not enough.
-            return await self._again(tree, results, to_rerun(delivered, results))
+
+        async def restore(tree: Path) -> None:
+            await restore_check_files(tree, mirrors, self.asked.base, files)
+
+        fresh = self._fresh(self.asked.head, "restored", restore)
+        results = await run_checks(fresh, checks)
+        # The result accuses the agent: one run is not enough.
+        return await self._again(fresh, results, to_rerun(delivered, results))
 
     async def of_new_tests(
         self, checks: Sequence[NamedCheck], tests: dict[str, tuple[str, ...]], before: Results
@@ -179,23 +191,27 @@ class _Court:
         if not checks:
             return "unclear"
         mirrors = self.prover.checkouts.mirrors
-        async with self._at(self.asked.base, "new-tests") as tree:
+
+        async def put(tree: Path) -> None:
             command = ("--literal-pathspecs", "checkout", "--quiet", self.asked.head)
             listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
-            await mirrors.git.run(tree.walls.tree, *command, *listed, stdin="\0".join(sorted(tests)).encode())
-            narrow = narrow_command([check.command for check in checks], tests)
-            if narrow:
-                return judge_narrow(await run_check(tree, NamedCheck(narrow)))
-            return judge_whole(before, await run_checks(tree, checks))
+            await mirrors.git.run(tree, *command, *listed, stdin="\0".join(sorted(tests)).encode())
 
-    async def _again(self, tree: Checking, results: Results, commands: Sequence[str]) -> Results:
-        """Run some of the commands again on the same tree, until one ends differently or the limit is reached."""
+        fresh = self._fresh(self.asked.base, "new-tests", put)
+        narrow = narrow_command([check.command for check in checks], tests)
+        if narrow:
+            (only,) = await run_checks(fresh, (NamedCheck(narrow),))
+            return judge_narrow(only)
+        return judge_whole(before, await run_checks(fresh, checks))
+
+    async def _again(self, fresh: FreshTree, results: Results, commands: Sequence[str]) -> Results:
+        """Run some of the commands again on the same commit, until one ends differently or the limit is reached."""
         again: list[CheckResult] = []
         for one in results:
             result = one
             for _ in range(self.asked.reruns if one.command in commands else 0):
-                self._heed(tree)
-                run = await run_check(tree, NamedCheck(one.command, one.source))
+                async with fresh() as tree:
+                    run = await run_check(tree, NamedCheck(one.command, one.source))
                 result = with_reruns(result, (run.exit_code,))
                 if result.flaky:
                     break
@@ -206,12 +222,17 @@ class _Court:
         if tree.stopped:
             raise Unavailable("The checks were stopped before they had an answer.", hint="Resume the job to run them.")
 
+    def _fresh(self, commit: str, label: str, prepare: Prepare | None = None) -> FreshTree:
+        return lambda: self._at(commit, label, prepare)
+
     @asynccontextmanager
-    async def _at(self, commit: str, label: str) -> AsyncIterator[Checking]:
-        """Make a fresh checkout with walls around it."""
+    async def _at(self, commit: str, label: str, prepare: Prepare | None = None) -> AsyncIterator[Checking]:
+        """Make a fresh checkout with a home of its own and walls around both."""
         place, prover = self.asked.place, self.prover
-        # The attempt is in the label: a frozen one that wakes must not remove what a newer one works in.
-        async with prover.checkouts.passing(place.project, place.job, commit, f"{label}-{place.epoch}") as tree:
+        self._runs[label] += 1
+        # The attempt is in the name: a frozen one that wakes must not remove what a newer one works in.
+        named = f"{label}-{place.epoch}.{self._runs[label]}"
+        async with prover.checkouts.passing(place.project, place.job, commit, named) as tree:
             home = tree.with_name("home")
             await asyncio.to_thread(home.mkdir)
             walls = SandboxSpec(
@@ -221,11 +242,13 @@ class _Court:
                 environment={"PYTHONDONTWRITEBYTECODE": "1", "CI": "true"},
                 limits=prover.enclosure.limits,
             )
+            if prepare is not None:
+                await prepare(tree)
+            tracked = await TrackedFiles.of(prover.checkouts.mirrors.git, tree)
             if prover.made is not None:
                 walls = await asyncio.to_thread(lend, prover.made, walls, prover.enclosure)
-            checking = Checking(
-                prover.enclosure, walls, prover.logs / f"checks-{label}.log", self.asked.wall, self.asked.stop
-            )
+            log = prover.logs / f"checks-{label}.log"
+            checking = Checking(prover.enclosure, walls, log, self.asked.wall, self.asked.stop, tracked)
             yield checking
             self._heed(checking)
 

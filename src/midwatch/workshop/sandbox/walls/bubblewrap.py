@@ -86,7 +86,8 @@ def plan(walls: SandboxSpec, argv: Sequence[str], *, machine: str, environment: 
         *_etc(),
         *(("--ro-bind", python_folder, python_folder) if python_folder else ()),
         *_lent(walls),
-        *("--remount-ro", "/dev", "--remount-ro", "/"),
+        # /proc too: who can write /proc/1/mem, or the memory of the shell between, says how a command ended.
+        *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"),
         *("--chdir", str(TREE_INSIDE), "--seccomp", str(FILTER_FD)),
     ]
     files[ARGS_FD] = b"".join(word.encode() + b"\0" for word in words)
