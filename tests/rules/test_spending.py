@@ -7,13 +7,14 @@ from inline_snapshot import snapshot
 
 from midwatch.rules.budget.spending import (
     KINDS,
+    LEAST_OUTPUT,
     NOTHING,
     Amount,
     BudgetUse,
     Ceilings,
     Whose,
     estimated_tokens,
-    expected_output,
+    fitting_output,
     may_spend,
 )
 
@@ -93,9 +94,30 @@ def test_a_subscription_is_not_stopped_by_dollars() -> None:
 def test_a_request_is_estimated_before_it_leaves() -> None:
     assert estimated_tokens(0) == 1
     assert estimated_tokens(401) == 101
-    assert expected_output(None) == 16_000
-    assert expected_output(100, answers=3) == 300
-    assert expected_output(-5, answers=-1) == 16_000
+
+
+@given(
+    st.integers(1, 200_000),
+    st.integers(1, 20),
+    ceilings,
+    amounts,
+    st.integers(0, 50_000_000),
+)
+def test_a_limit_is_cut_to_what_is_left_and_never_raised(
+    asked: int, answers: int, left: Ceilings, taken: Amount, price: int
+) -> None:
+    limit = fitting_output(asked, answers, left, taken, price)
+    made = limit * answers
+    assert 1 <= limit <= asked
+    if limit < asked and made > max(LEAST_OUTPUT, answers):
+        assert left.usd_micros is None or taken.usd_micros + made * price // 1_000_000 <= left.usd_micros
+        assert left.tokens is None or taken.tokens + made <= left.tokens
+
+
+def test_what_is_left_is_the_least_that_any_budget_has() -> None:
+    small, large = budget(Amount(5), usd_micros=20), budget(Amount(1, 2), Amount(1, 3), usd_micros=90, tokens=30)
+    assert may_spend([small, large], Amount(1, 1, 1)).left == Ceilings(usd_micros=15, tokens=25)
+    assert may_spend([budget()], Amount(1, 1, 1)).left == Ceilings()
 
 
 def test_nothing_is_never_owed() -> None:

@@ -91,7 +91,8 @@ async def test_exactly_one_credential_leaves_and_never_the_placeholder(
     async with lab(provider=provider, credential=ModelCredential("model", kind)) as one:  # type: ignore[arg-type]
         path = {"anthropic": "/v1/messages", "openai": "/v1/responses"}.get(provider.name, GENERATE)
         mark = one.grant.placeholder
-        body = {"model": "claude-sonnet-4-5", "input": f"env says ANTHROPIC_API_KEY={mark}"}
+        limits = {"max_tokens": 9, "max_output_tokens": 9, "generationConfig": {"maxOutputTokens": 9}}
+        body = {"model": "claude-sonnet-4-5", "input": f"env says ANTHROPIC_API_KEY={mark}", **limits}
         fields = {"anthropic-beta": "oauth-2025-04-20", "Cookie": "a=b", "X-Odd": "1", "User-Agent": f"tool {mark}"}
         if given == "?key":
             path += f"?key={mark}&alt={mark}"
@@ -135,12 +136,13 @@ async def test_usage_is_asked_for_where_a_chat_tells_it_only_then() -> None:
     async with lab(provider=OPENAI) as one:
         key = {"Authorization": f"Bearer {one.grant.placeholder}"}
         for number, options in enumerate([None, {"other": 1}, {"include_usage": True}], 1):
-            said = {"model": "gpt-4.1", "stream": True, "stream_options": options, "messages": ["ü"]}
+            said = {"model": "gpt-4.1", "max_tokens": 9, "stream": True, "stream_options": options, "messages": ["ü"]}
             await one.ask("/v1/chat/completions", said, key="", fields=key)
             got = json.loads((await one.far.has_got(number)).body)
             assert got == {**said, "stream_options": {**(options or {}), "include_usage": True}}
-        await one.ask("/v1/chat/completions", {"model": "gpt-4.1", "messages": []}, key="", fields=key)
-        assert json.loads((await one.far.has_got(4)).body) == {"model": "gpt-4.1", "messages": []}
+        whole = {"model": "gpt-4.1", "max_tokens": 9, "messages": []}
+        await one.ask("/v1/chat/completions", whole, key="", fields=key)
+        assert json.loads((await one.far.has_got(4)).body) == whole
 
 
 async def test_the_next_part_comes_while_the_provider_is_still_thinking() -> None:

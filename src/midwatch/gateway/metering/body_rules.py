@@ -25,7 +25,7 @@ _INWARD: Final[Mapping[Shape, tuple[str, ...]]] = {
     "gemini": ("parts", "functionResponse", "function_response"),
 }
 """Where content holds more content; a model's arguments to a tool are not content, and never inspected."""
-_CLIENT_RUN: Final = ("bash_", "text_editor_", "memory_", "computer_")
+CLIENT_RUN: Final = ("bash_", "text_editor_", "memory_", "computer_")
 _OPENAI_TOOLS: Final = frozenset({"function", "custom", "local_shell", "shell", "apply_patch"})
 _GEMINI_TOOLS: Final = frozenset({"functionDeclarations", "function_declarations"})
 _ADDRESSES: Final = ("image_url", "file_url", "video_url", "audio_url")
@@ -46,8 +46,8 @@ def objection(shape: Shape, said: Said) -> str:
 def _objections(shape: Shape, said: Said) -> Iterator[str]:
     yield from _dearer(said)
     yield from _reaching(shape, said)
-    parts = list(_parts(shape, said))
-    for tool in _tools(shape, said, parts):
+    parts = list(content_parts(shape, said))
+    for tool in tools_in(shape, said, parts):
         if not _ours_to_run(shape, tool):
             yield f"The tool {_named(tool)} is run by the provider itself, which is not allowed here."
     if any(_far(part) for part in parts):
@@ -71,7 +71,7 @@ def _dearer(said: Said) -> Iterator[str]:
         yield "Another speed costs another price, so only the standard one is allowed here."
 
 
-def _parts(shape: Shape, said: Said) -> Iterator[Said]:
+def content_parts(shape: Shape, said: Said) -> Iterator[Said]:
     """Yield every piece of content; without recursion, because a job decides how deep it is."""
     waiting = [said.get(name) for name in _SPOKEN[shape]]
     while waiting:
@@ -83,7 +83,7 @@ def _parts(shape: Shape, said: Said) -> Iterator[Said]:
             waiting += [one.get(name) for name in _INWARD[shape]]
 
 
-def _tools(shape: Shape, said: Said, parts: list[Said]) -> Iterator[object]:
+def tools_in(shape: Shape, said: Said, parts: list[Said]) -> Iterator[object]:
     """Yield every tool, with OpenAI also those in the middle of the conversation or in a group."""
     waiting = [said.get("tools")]
     if shape == "openai":
@@ -111,7 +111,7 @@ def _ours_to_run(shape: Shape, tool: object) -> bool:
     kind = tool.get("type")
     if shape == "openai":
         return isinstance(kind, str) and kind in _OPENAI_TOOLS
-    return kind in (None, "custom") or (isinstance(kind, str) and kind.startswith(_CLIENT_RUN))
+    return kind in (None, "custom") or (isinstance(kind, str) and kind.startswith(CLIENT_RUN))
 
 
 def _named(tool: object) -> str:

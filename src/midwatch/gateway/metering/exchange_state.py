@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from midwatch.gateway.metering.calls import NO_USAGE, TokenUsage
 from midwatch.gateway.metering.counting import UsageCounter
-from midwatch.gateway.metering.request import ModelRequest
+from midwatch.gateway.metering.request_cost import RequestCost
 from midwatch.gateway.metering.upstream import SendProgress
 
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ FASTEST: Final = 200
 class ExchangeState:
     """One request in progress."""
 
-    def __init__(self, asked: ModelRequest) -> None:
-        self.asked = asked
+    def __init__(self, cost: RequestCost) -> None:
+        self.cost = cost
+        self.asked = asked = cost.asked
         self.progress = SendProgress()
         self.counter = UsageCounter(asked.way.endpoint.api)
         self.whole = False
@@ -51,7 +52,7 @@ class ExchangeState:
         if not self.asked.paid:
             return usage
         if not self.counter.reported_input:
-            usage = usage.guessing(input=self.asked.input_guess)
+            usage = usage.guessing(input=self.asked.bounds.likely)
         if self.abandoned and not usage.output:
             usage = usage.guessing(output=self._unseen())
         return usage
@@ -59,4 +60,4 @@ class ExchangeState:
     def _unseen(self) -> int:
         """Estimate output that the job did not wait for: closing early must not bypass a limit."""
         seconds = monotonic() - self.progress.left_at
-        return max(1, min(self.asked.output_guess, ceil(seconds * FASTEST)))
+        return max(1, min(self.cost.output, ceil(seconds * FASTEST)))

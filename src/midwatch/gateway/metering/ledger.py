@@ -73,7 +73,7 @@ class MemoryLedger:
         if judged.answer != "yes":
             return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
         self._number += 1
-        reservation = Reservation(f"reservation-{self._number}", wish)
+        reservation = Reservation(f"reservation-{self._number}", wish, judged.left)
         self._open[reservation.id] = reservation
         for owner in owners:
             budget = self._budgets[owner]

@@ -88,6 +88,11 @@ class PriceList:
         one = TokenUsage(input=1)
         return self._override(provider, model) is not None or _listed(provider, model, one) is not None
 
+    def window(self, provider: Provider, model: str) -> int | None:
+        """Return how many tokens a model takes in at most; None where that is not known."""
+        listed = _model(provider, model)
+        return listed.context_window if listed is not None else None
+
     def _override(self, provider: Provider, model: str) -> TokenPrice | None:
         names = (model, f"{provider.name}/{model}")
         return next((price for pattern, price in self._own if any(fnmatchcase(one, pattern) for one in names)), None)
@@ -125,6 +130,15 @@ def _listed(provider: Provider, model: str, usage: TokenUsage) -> int | None:
     except (LookupError, ValueError):
         return None
     return int((price * MILLION).to_integral_value(ROUND_CEILING))
+
+
+def _model(provider: Provider, model: str) -> Any:
+    """Find a model in the list, by any of its names."""
+    snapshot = _price_list().data_snapshot.get_snapshot()
+    try:
+        return snapshot.find_provider_model(model, None, _listed_as(provider), None)[1]
+    except (LookupError, ValueError):
+        return None
 
 
 @lru_cache

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from midwatch.rules.budget.spending import Amount, Kind, Whose
+from midwatch.rules.budget.spending import UNLIMITED, Amount, Ceilings, Kind, Whose
 
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A request to be sent, with the most it is expected to cost."""
+    """A request to be sent, with the most it can cost."""
 
     job: str
     epoch: int
@@ -23,6 +23,8 @@ class Reservation:
 
     id: str
     wish: ReservationRequest
+    left: Ceilings = UNLIMITED
+    """What its budgets had left; its answer is cut to that."""
 
 
 @dataclass(frozen=True, slots=True)

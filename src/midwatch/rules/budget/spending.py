@@ -8,9 +8,10 @@ from typing import Final, Literal
 from midwatch.terms.contract import Constraints
 from midwatch.terms.money import dollars
 
-USUAL_OUTPUT: Final = 16_000
-"""Tokens set aside for the answer to a request that names no limit."""
+LEAST_OUTPUT: Final = 4_096
+"""Tokens that a request is always allowed for its answer, so that the last one of a budget says something."""
 BYTES_PER_TOKEN: Final = 4
+"""Of ordinary text; a text made to be expensive has one byte for each token."""
 
 
 class Whose(StrEnum):
@@ -81,12 +82,15 @@ class Ceilings:
         return value
 
 
+UNLIMITED: Final = Ceilings()
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetUse:
     """One ceiling's holder, with what it has spent and set aside."""
 
     whose: Whose
-    ceilings: Ceilings = Ceilings()
+    ceilings: Ceilings = UNLIMITED
     spent: Spent = NOTHING
     reserved: Reserved = NOTHING
 
@@ -99,6 +103,8 @@ class MaySpend:
     why: str = ""
     whose: Whose | None = None
     kind: Kind | None = None
+    left: Ceilings = UNLIMITED
+    """After a yes: how much of each kind every budget still has."""
 
 
 YES: Final = MaySpend("yes")
@@ -107,10 +113,11 @@ YES: Final = MaySpend("yes")
 def may_spend(budgets: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
     """A spent ceiling says no; one that is only reserved says wait, until reservations are spent or released.
 
-    A request alone in its budget may be sent while anything is left: its cost is known only afterwards, and
-    estimates are far too high. So each budget is exceeded by one request at most.
+    What is wanted is the most that a request can cost. A request alone in its budget may be sent while anything is
+    left, because most cost far less; its answer is then cut to what is left (`fitting_output`). So each budget is
+    exceeded by one request at most, and that one by its input and `LEAST_OUTPUT` at most.
     """
-    answer = YES
+    answer, budgets = YES, tuple(budgets)
     for budget in budgets:
         for kind in KINDS:
             judged = _judged(budget, kind, wanted.of(kind))
@@ -118,7 +125,17 @@ def may_spend(budgets: Iterable[BudgetUse], wanted: Amount) -> MaySpend:
                 return judged
             if answer.answer == "yes":
                 answer = judged
-    return answer
+    return answer if answer.answer == "wait" else MaySpend("yes", left=_left(budgets))
+
+
+def _left(budgets: Iterable[BudgetUse]) -> Ceilings:
+    left: dict[Kind, int] = {}
+    for budget in budgets:
+        for kind in KINDS:
+            if (ceiling := budget.ceilings.of(kind)) is not None:
+                rest = ceiling - budget.spent.of(kind) - budget.reserved.of(kind)
+                left[kind] = max(0, min(rest, left.get(kind, rest)))
+    return Ceilings(**left)
 
 
 def _judged(budget: BudgetUse, kind: Kind, wanted: int) -> MaySpend:
@@ -141,9 +158,14 @@ def estimated_tokens(body_bytes: int) -> int:
     return max(1, -(-body_bytes // BYTES_PER_TOKEN))
 
 
-def expected_output(asked: int | None, answers: int = 1) -> int:
-    """Estimate the output of a request: all it asked for, or the usual amount, for each answer it wants."""
-    return (asked if asked is not None and asked > 0 else USUAL_OUTPUT) * max(1, answers)
+def fitting_output(asked: int, answers: int, left: Ceilings, taken: Amount, usd_micros_per_million: int) -> int:
+    """Cut the limit of each answer to what is left after the input, but not all together below `LEAST_OUTPUT`."""
+    fitting = [asked * answers]
+    if left.usd_micros is not None and usd_micros_per_million:
+        fitting.append((left.usd_micros - taken.usd_micros) * 1_000_000 // usd_micros_per_million)
+    if left.tokens is not None:
+        fitting.append(left.tokens - taken.tokens)
+    return min(asked, max(1, max(LEAST_OUTPUT, min(fitting)) // answers))
 
 
 def _said(kind: Kind, spent: int, ceiling: int) -> str:

@@ -111,7 +111,7 @@ class SqlLedger:
             judged = may_spend(_budgets(tx, owners), wish.wanted)
         if judged.answer != "yes":
             return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
-        reservation = Reservation(self._ids.new("rsv"), wish)
+        reservation = Reservation(self._ids.new("rsv"), wish, judged.left)
         tx.execute(
             reservations.insert().values(
                 id=reservation.id,
