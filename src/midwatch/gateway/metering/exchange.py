@@ -67,15 +67,15 @@ class Exchange:
         """Write what the budgets have left into the request."""
         try:
             if len(cost.asked.body) > LARGE:
-                return await asyncio.to_thread(cost.fitted, reservation.left)
-            return cost.fitted(reservation.left)
+                return await asyncio.to_thread(cost.fitted, reservation.answers)
+            return cost.fitted(reservation.answers)
         except BaseException:
             await recorded(self._services.ledger.release(reservation))
             raise
 
     async def _reserved(self, cost: RequestCost) -> Reservation:
         wish = ReservationRequest(
-            self._grant.job, self._grant.epoch, cost.most, self._grant.provider.name, cost.asked.model
+            self._grant.job, self._grant.epoch, cost.bounds, self._grant.provider.name, cost.asked.model
         )
         try:
             answer = await self._set_aside(wish)

@@ -60,4 +60,4 @@ class ExchangeState:
     def _unseen(self) -> int:
         """Estimate output that the job did not wait for: closing early must not bypass a limit."""
         seconds = monotonic() - self.progress.left_at
-        return max(1, min(self.cost.output, ceil(seconds * FASTEST)))
+        return max(1, min(self.cost.answers, ceil(seconds * FASTEST)))

@@ -10,9 +10,7 @@ from midwatch.gateway.metering.prices import PriceList
 from midwatch.gateway.metering.providers import PROVIDERS
 from midwatch.gateway.metering.request import ModelRequest
 from midwatch.gateway.metering.request_bounds import with_limit
-from midwatch.rules.budget.spending import Amount, Ceilings, fitting_output
-
-MILLION = 1_000_000
+from midwatch.rules.budget.spending import MILLION, USUAL_OUTPUT, Amount, CostBounds
 
 
 @dataclass(frozen=True)
@@ -48,38 +46,36 @@ class RequestCost:
         return self.numbers.output if named is None else named
 
     @property
-    def writes_limit(self) -> bool:
-        """Whether a limit is written into a request without one; a free server may take only a smaller one."""
-        return self.asked.bounds.limit is None and (self.numbers.known or self._output_price > 0)
-
-    @property
-    def output(self) -> int:
+    def answers(self) -> int:
         """Return the tokens of all answers at most."""
         return self.limit * self.asked.bounds.answers
 
-    @property
-    def most(self) -> Amount:
-        """Return what the request can be billed for at most."""
+    @cached_property
+    def bounds(self) -> CostBounds:
+        """Return what the request can be billed for; counting tokens is free."""
         if not self.asked.paid:
-            return Amount(requests=1)
-        usages = [replace(usage, output=self.output) for usage in self._inputs(self.input)]
-        return Amount(max(map(self.usd_micros, usages)), usages[0].total, 1)
+            return CostBounds(Amount(requests=1), Amount(requests=1))
+        most, likely = self._entry(self.input), self._entry(min(self.asked.bounds.likely, self.input))
+        answers = self.answers
+        least = min(answers, USUAL_OUTPUT) if self._writes_limit else answers
+        return CostBounds(most, likely, answers, least, self._output_price)
 
-    def fitted(self, left: Ceilings) -> "RequestCost":
-        """Return the request as it is sent: with a limit that fits what is left, if it needs one."""
+    def fitted(self, answers: int) -> "RequestCost":
+        """Return the request as it is sent: with a limit for so many tokens of answers, if it needs one."""
         asked = self.asked
-        if not asked.paid:
-            return self
-        most, likely = self.most, min(asked.bounds.likely, self.input)
-        fits = all((rest := left.of(kind)) is None or most.of(kind) <= rest for kind in ("usd_micros", "tokens"))
-        limit = self.limit
-        if not fits:
-            taken = Amount(max(map(self.usd_micros, self._inputs(likely))), likely)
-            limit = fitting_output(limit, asked.bounds.answers, left, taken, self._output_price)
-        if limit == self.limit and not self.writes_limit:
+        limit = max(1, answers // asked.bounds.answers)
+        if not asked.paid or (limit >= self.limit and not self._writes_limit):
             return self
         body = with_limit(asked.way.endpoint.api, asked.body, limit, name=self._name)
         return replace(self, asked=replace(asked, body=body, bounds=replace(asked.bounds, limit=limit)))
+
+    @property
+    def _writes_limit(self) -> bool:
+        """Whether a limit is written into a request without one; a free server may take only a smaller one."""
+        return self.asked.bounds.limit is None and (self.numbers.known or self._output_price > 0)
+
+    def _entry(self, tokens: int) -> Amount:
+        return Amount(max(map(self.usd_micros, self._inputs(tokens))), tokens, 1)
 
     @property
     def _name(self) -> str:
