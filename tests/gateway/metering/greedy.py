@@ -144,11 +144,16 @@ class GreedyModel:
 
 async def statuses(one: Lab, dialect: Dialect, bodies: list[dict[str, Any]], path: str = "") -> list[int]:
     """Send all at once, and return how each was answered."""
-    heard = await asyncio.gather(*(one.ask(path or dialect.path, body, **_key(one, dialect)) for body in bodies))
+    key = one.key_of(dialect.provider)
+    heard = await asyncio.gather(*(one.ask(path or dialect.path, body, **key) for body in bodies))
     return sorted(each.status for each in heard)
 
 
-def _key(one: Lab, dialect: Dialect) -> dict[str, Any]:
-    if dialect.provider is OPENAI:
-        return {"key": "", "fields": {"Authorization": f"Bearer {one.grant.placeholder}"}}
-    return {}
+def in_its_shape(dialect: Dialect, limit: int) -> dict[str, Any]:
+    """Write a limit where this API has it."""
+    return {"generationConfig": {dialect.limit: limit}} if dialect.provider is GEMINI else {dialect.limit: limit}
+
+
+def streaming(dialect: Dialect) -> str:
+    """Where this API is asked for a stream."""
+    return dialect.streams_at or dialect.path

@@ -3,8 +3,6 @@
 import asyncio
 import gzip
 import json
-import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -193,30 +191,6 @@ async def test_a_job_that_hangs_up_ends_the_request_outside() -> None:
         assert call.status == 200
 
 
-@pytest.mark.parametrize("talk", ["silent", "head"])
-@pytest.mark.parametrize("asked", [1, 3, 100_000])
-async def test_a_job_that_hangs_up_before_any_output_pays_for_what_may_have_been_made(talk: str, asked: int) -> None:
-    async def head(_got: Got, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-        await reader.read()
-
-    far = FarModel(talk=head if talk == "head" else silent)
-    async with lab(far) as one:
-        began = time.monotonic()
-        _, writer = await one.dial()
-        writer.write(one.post(body={"model": "claude-sonnet-4-5", "max_tokens": asked, "messages": []}))
-        await one.far.has_got()
-        await asyncio.sleep(0.05)  # the model is at work meanwhile
-        writer.close()
-        call = await one.call()
-        most = math.ceil((time.monotonic() - began) * 200)
-        assert call.why == "The job hung up before its answer was complete."
-        assert min(asked, 10) <= call.usage.output <= min(asked, most)
-        assert call.usage.estimated
-        assert call.usage.input > 0
-        assert one.ledger.budget(Whose.JOB, "job").spent == Amount(call.usd_micros, call.usage.total, 1)
-
-
 @pytest.mark.parametrize("recorded", [RECORDED[0], RECORDED[1]], ids=lambda one: one.name)
 async def test_a_provider_that_hangs_up_is_passed_on_as_a_cut(recorded: Recorded) -> None:
     provider, path, body = WAYS[recorded.api]
@@ -294,7 +268,9 @@ async def test_time_runs_out_on_every_kind_of_slowness(
         # The provider may have worked, and may bill what it was given.
         assert call.usage.input > 0
         assert call.usage.estimated
-        assert call.usage.output == 0, "no output is guessed where the job has waited"
+        assert call.usage.output == 50, (
+            "as much as it asked for: the provider may have made it, and was not heard to the end"
+        )
         await one.far.is_alone()
 
 

@@ -7,7 +7,16 @@ import pytest
 
 from midwatch.gateway.metering import PriceList, TokenUsage
 from midwatch.rules.budget.spending import Ceilings, Whose
-from tests.gateway.metering.greedy import DIALECTS, DOLLAR, Dialect, GreedyModel, billed, limits_in, statuses
+from tests.gateway.metering.greedy import (
+    DIALECTS,
+    DOLLAR,
+    Dialect,
+    GreedyModel,
+    billed,
+    in_its_shape,
+    limits_in,
+    statuses,
+)
 from tests.gateway.metering.lab import Lab, lab
 
 CEILING = 4 * DOLLAR
@@ -106,9 +115,7 @@ async def test_a_length_that_two_readers_may_take_differently_is_refused(name: s
 
 @each
 async def test_a_request_with_a_limit_that_fits_leaves_byte_for_byte(dialect: Dialect) -> None:
-    body = dialect.ask("Think.")
-    config = {dialect.limit: 5_000}
-    body |= {"generationConfig": config} if dialect.provider.shape == "gemini" else config
+    body = dialect.ask("Think.") | in_its_shape(dialect, 5_000)
     async with lab(GreedyModel(dialect).far, provider=dialect.provider, ceilings=ceilings()) as one:
         assert await statuses(one, dialect, [body]) == [200]
         assert one.far.got[0].body == json.dumps(body).encode()

@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 LARGE: Final = 512 * 1024
 """Larger bodies are parsed in a thread: other requests must not wait for them."""
+TIMED_OUT: Final = 504
 _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})
 
 
@@ -53,11 +54,15 @@ class Exchange:
         try:
             await self._out_and_back(client, state)
         except RequestDeclined as declined:
+            state.abandoned = declined.answer == TIMED_OUT
             state.why = declined.message
             raise
         except ClientHungUp:
             state.abandoned = True
             state.why = "The job hung up before its answer was complete."
+            raise
+        except asyncio.CancelledError:
+            state.abandoned = True
             raise
         finally:
             await self._booked(state, reservation)

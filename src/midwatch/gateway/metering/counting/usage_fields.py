@@ -9,6 +9,9 @@ from midwatch.gateway.metering.providers import Api
 
 Read = Callable[[UsageTally, Mapping[str, Any]], None]
 
+_COMPLETE: Final = frozenset({None, "completed", "incomplete", "failed"})
+"""Of a response; it has no status where a server leaves it out."""
+
 
 def messages_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
     """Read an event of Anthropic's Messages."""
@@ -26,6 +29,9 @@ def messages_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
         usage = _inner(event, "usage")
         _anthropic_input(tally, usage)
         tally.put_out(usage.get("output_tokens"))
+        tally.ends(whole=_inner(event, "delta").get("stop_reason") is not None)
+    elif kind == "message_stop":
+        tally.ends()
 
 
 def messages_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
@@ -34,6 +40,7 @@ def messages_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     usage = _inner(answer, "usage")
     _anthropic_input(tally, usage)
     tally.put_out(usage.get("output_tokens"))
+    tally.ends()
 
 
 def responses_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
@@ -60,6 +67,7 @@ def responses_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     cached = whole(_inner(usage, "input_tokens_details").get("cached_tokens")) or 0
     _took_in(tally, usage.get("input_tokens"), cached)
     tally.put_out(usage.get("output_tokens"))
+    tally.ends(whole=answer.get("status") in _COMPLETE)
 
 
 def chat_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
@@ -70,10 +78,16 @@ def chat_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
         for call in _each(delta.get("tool_calls")):
             function = _inner(call, "function")
             tally.came(_length(function.get("name")) + _length(function.get("arguments")))
-    chat_whole(tally, event)
+    _chat_usage(tally, event)
+    tally.ends(whole=event.get("choices") == [])
 
 
 def chat_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
+    _chat_usage(tally, answer)
+    tally.ends()
+
+
+def _chat_usage(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
     cached = whole(_inner(usage, "prompt_tokens_details").get("cached_tokens")) or 0
@@ -98,6 +112,8 @@ def gemini_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     if prompt is not None:
         _took_in(tally, prompt + (whole(usage.get("toolUsePromptTokenCount")) or 0), cached)
     tally.put_out(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount"))
+    candidates = _each(answer.get("candidates"))
+    tally.ends(whole=bool(candidates) and all(one.get("finishReason") for one in candidates))
 
 
 EVENTS: Final[Mapping[Api, Read]] = {
