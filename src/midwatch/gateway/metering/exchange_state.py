@@ -39,6 +39,7 @@ class ExchangeState:
         self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
         kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")
         self.counter = UsageCounter(self.asked.way.endpoint.api, kind, encoding)
+        self.counter.served(fields.get("x-gemini-service-tier", ""))
 
     def usage(self) -> TokenUsage:
         """Return what was used; an error costs nothing, and an input that was not reported is estimated."""

@@ -15,6 +15,8 @@ from midwatch.gateway.metering.providers import Provider
 MILLION: Final = 1_000_000
 DEAREST: Final = 1_000_000
 """Dollars for a million tokens; a higher number is a mistaken unit."""
+US_ONLY: Final = Decimal("1.1")
+"""What Anthropic charges for answers made in the United States only (platform.claude.com, data residency)."""
 Overrides = Mapping[str, Mapping[str, float]]
 """A model as `provider/model` or a pattern (`openai/*`, `claude-*`), and dollars for a million tokens of each kind."""
 
@@ -126,9 +128,11 @@ def _listed(provider: Provider, model: str, usage: TokenUsage) -> int | None:
         **written,
     )
     try:
-        price: Decimal = listed.calc_price(counted, model, provider_id=_listed_as(provider)).total_price
+        terms = {"service_tier": usage.terms} if usage.terms else None
+        found = listed.calc_price(counted, model, provider_id=_listed_as(provider), price_context=terms)
     except (LookupError, ValueError):
         return None
+    price: Decimal = found.total_price * (US_ONLY if usage.terms == "us" else 1)
     return int((price * MILLION).to_integral_value(ROUND_CEILING))
 
 

@@ -87,6 +87,9 @@ def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelReq
     streams = "streamGenerateContent" in way.target or said.get("stream") is True
     if api == "chat" and said.get("stream"):
         body = _with_usage(said, body)
+    if api == "messages" and "fallbacks" in said:
+        # Claude Code names a second model for answers that are declined; the job has one.
+        body = json.dumps({name: value for name, value in said.items() if name != "fallbacks"}).encode()
     return ModelRequest(way, model, body, bounds, streams)
 
 

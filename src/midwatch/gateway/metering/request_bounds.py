@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from midwatch.gateway.metering.body_rules import CLIENT_RUN, Said, content_parts, tools_in
+from midwatch.gateway.metering.body_rules import CLIENT_RUN, CONFIGS, INLINE, MIME, Said, content_parts, tools_in
 from midwatch.gateway.metering.model_numbers import BUILT_IN_TOOL, DOCUMENT, IMAGE, OVERHEAD
 from midwatch.gateway.metering.providers import Api, Shape
 from midwatch.gateway.metering.refusals import RequestDeclined
@@ -22,8 +22,6 @@ ANSWERS: Final[Mapping[Api, tuple[str, ...]]] = {
     "chat": ("n", "best_of"),
     "generate": ("candidateCount", "candidate_count"),
 }
-CONFIGS: Final = ("generationConfig", "generation_config")
-"""Where Gemini's API names both, in either spelling."""
 THINKING: Final = (("thinking", "budget_tokens"), ("thinkingConfig", "thinkingBudget"))
 LEAST_THINKING: Final = 1_024
 
@@ -92,7 +90,7 @@ def _picture(shape: Shape, part: Said) -> str:
         data = part.get("source") if part.get("type") == "image" else None
         found = data.get("data") if isinstance(data, Mapping) and data.get("type") == "base64" else None
     elif shape == "gemini":
-        data = part.get("inlineData") or part.get("inline_data")
+        data = _inline(part)
         found = data.get("data") if isinstance(data, Mapping) and _mime(data).startswith("image/") else None
     else:
         data = part.get("image_url")
@@ -106,13 +104,17 @@ def _is_document(shape: Shape, part: Said) -> bool:
         source = part.get("source")
         return part.get("type") == "document" and isinstance(source, Mapping) and source.get("type") == "base64"
     if shape == "gemini":
-        data = part.get("inlineData") or part.get("inline_data")
+        data = _inline(part)
         return isinstance(data, Mapping) and not _mime(data).startswith(("image/", "text/"))
     return "file_data" in part
 
 
+def _inline(part: Said) -> object:
+    return next((part[name] for name in INLINE if part.get(name)), None)
+
+
 def _mime(data: Mapping[str, Any]) -> str:
-    return str(data.get("mimeType") or data.get("mime_type") or "").lower()
+    return next((str(data[name]).lower() for name in MIME if data.get(name)), "")
 
 
 def _is_built_in(tool: object) -> bool:

@@ -63,7 +63,7 @@ class RequestCost:
     def most_input(self, usage: TokenUsage) -> TokenUsage:
         """Fill in the input where the provider has not reported it: the dearest that it may have been."""
         dearest = max(self._inputs(self.input), key=self.usd_micros)
-        return replace(dearest, output=usage.output, estimated=True)
+        return replace(dearest, output=usage.output, terms=usage.terms, estimated=True)
 
     def fitted(self, answers: int) -> "RequestCost":
         """Return the request as it is sent: with a limit for so many tokens of answers, if it needs one."""

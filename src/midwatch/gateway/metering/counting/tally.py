@@ -13,6 +13,7 @@ class UsageTally:
 
     def __init__(self) -> None:
         self.model = ""
+        self.terms = ""
         self.reported_input = False
         """Whether the provider has reported the input."""
         self.ended = False
@@ -35,6 +36,7 @@ class UsageTally:
             cache_read=self._cache_read,
             cache_write=self._cache_write,
             cache_write_1h=min(self._kept_1h, self._cache_write),
+            terms=self.terms,
             estimated=characters > 0,
         )
 
@@ -67,6 +69,11 @@ class UsageTally:
     def ends(self, *, whole: bool = True) -> None:
         """Record that the provider has said its last about this answer."""
         self.ended = self.ended or (whole and self._reported_output)
+
+    def served(self, terms: object, *, usual: tuple[str, ...] = ("", "default", "standard")) -> None:
+        """Record how the provider served the answer, where that changes its price."""
+        if isinstance(terms, str) and terms.lower() not in usual:
+            self.terms = terms.lower()[:40]
 
     def named(self, model: object) -> None:
         """Record the provider's name for the model."""

@@ -52,6 +52,10 @@ class UsageCounter:
         """Whether the provider has reported the end of the answer with all that it has used."""
         return self._tally.ended
 
+    def served(self, terms: str) -> None:
+        """Record how the provider says in the head of its answer that it serves it."""
+        self._tally.served(terms)
+
     def feed(self, data: bytes) -> None:
         """Take more bytes of the answer."""
         if self._api not in PAID or not data:
