@@ -9,7 +9,7 @@ import pytest
 from midwatch.journal.events.crew import ModelCalled
 from midwatch.journal.events.jobs import RunStarted
 from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
-from midwatch.rules.budget.spending import Amount, Ceilings, Whose
+from midwatch.rules.budget.spending import Amount, Ceilings, CostBounds, Whose
 from midwatch.store.ids import Ulids
 from midwatch.store.schema.tables import leases
 from midwatch.store.side.ledger import Owners, Payers, SqlLedger
@@ -37,7 +37,7 @@ def owners(payers: Payers) -> Owners:
 
 
 def wish(usd: int) -> ReservationRequest:
-    return ReservationRequest("job_1", 1, Amount(usd, 100, 1))
+    return ReservationRequest("job_1", 1, CostBounds(Amount(usd, 100, 1), Amount(usd, 100, 1)))
 
 
 async def paid(store: Store, reservation: Reservation, usd: int) -> None:

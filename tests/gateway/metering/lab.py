@@ -221,6 +221,11 @@ class Lab:
         lines = "".join(f"{name}: {value}\r\n" for name, value in own.items() if value)
         return f"POST {path} HTTP/1.1\r\n{lines}Content-Length: {len(raw)}\r\n\r\n".encode() + raw
 
+    def key_of(self, provider: Provider) -> dict[str, Any]:
+        """Say how this provider's programs present a key, for `post` and `ask`."""
+        bearer = {"key": "", "fields": {"Authorization": f"Bearer {self.grant.placeholder}"}}
+        return bearer if provider.key_header == "authorization" else {}
+
     async def ask(self, path: str = "/v1/messages", body: object = None, **more: Any) -> Heard:
         return await self.say(self.post(path, body, **more))
 

@@ -3,8 +3,6 @@
 import asyncio
 import gzip
 import json
-import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -91,7 +89,8 @@ async def test_exactly_one_credential_leaves_and_never_the_placeholder(
     async with lab(provider=provider, credential=ModelCredential("model", kind)) as one:  # type: ignore[arg-type]
         path = {"anthropic": "/v1/messages", "openai": "/v1/responses"}.get(provider.name, GENERATE)
         mark = one.grant.placeholder
-        body = {"model": "claude-sonnet-4-5", "input": f"env says ANTHROPIC_API_KEY={mark}"}
+        limits = {"max_tokens": 9, "max_output_tokens": 9, "generationConfig": {"maxOutputTokens": 9}}
+        body = {"model": "claude-sonnet-4-5", "input": f"env says ANTHROPIC_API_KEY={mark}", **limits}
         fields = {"anthropic-beta": "oauth-2025-04-20", "Cookie": "a=b", "X-Odd": "1", "User-Agent": f"tool {mark}"}
         if given == "?key":
             path += f"?key={mark}&alt={mark}"
@@ -135,12 +134,13 @@ async def test_usage_is_asked_for_where_a_chat_tells_it_only_then() -> None:
     async with lab(provider=OPENAI) as one:
         key = {"Authorization": f"Bearer {one.grant.placeholder}"}
         for number, options in enumerate([None, {"other": 1}, {"include_usage": True}], 1):
-            said = {"model": "gpt-4.1", "stream": True, "stream_options": options, "messages": ["ü"]}
+            said = {"model": "gpt-4.1", "max_tokens": 9, "stream": True, "stream_options": options, "messages": ["ü"]}
             await one.ask("/v1/chat/completions", said, key="", fields=key)
             got = json.loads((await one.far.has_got(number)).body)
             assert got == {**said, "stream_options": {**(options or {}), "include_usage": True}}
-        await one.ask("/v1/chat/completions", {"model": "gpt-4.1", "messages": []}, key="", fields=key)
-        assert json.loads((await one.far.has_got(4)).body) == {"model": "gpt-4.1", "messages": []}
+        whole = {"model": "gpt-4.1", "max_tokens": 9, "messages": []}
+        await one.ask("/v1/chat/completions", whole, key="", fields=key)
+        assert json.loads((await one.far.has_got(4)).body) == whole
 
 
 async def test_the_next_part_comes_while_the_provider_is_still_thinking() -> None:
@@ -189,30 +189,6 @@ async def test_a_job_that_hangs_up_ends_the_request_outside() -> None:
         assert call.why == "The job hung up before its answer was complete."
         assert call.usage.input == 100
         assert call.status == 200
-
-
-@pytest.mark.parametrize("talk", ["silent", "head"])
-@pytest.mark.parametrize("asked", [1, 3, 100_000])
-async def test_a_job_that_hangs_up_before_any_output_pays_for_what_may_have_been_made(talk: str, asked: int) -> None:
-    async def head(_got: Got, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-        await reader.read()
-
-    far = FarModel(talk=head if talk == "head" else silent)
-    async with lab(far) as one:
-        began = time.monotonic()
-        _, writer = await one.dial()
-        writer.write(one.post(body={"model": "claude-sonnet-4-5", "max_tokens": asked, "messages": []}))
-        await one.far.has_got()
-        await asyncio.sleep(0.05)  # the model is at work meanwhile
-        writer.close()
-        call = await one.call()
-        most = math.ceil((time.monotonic() - began) * 200)
-        assert call.why == "The job hung up before its answer was complete."
-        assert min(asked, 10) <= call.usage.output <= min(asked, most)
-        assert call.usage.estimated
-        assert call.usage.input > 0
-        assert one.ledger.budget(Whose.JOB, "job").spent == Amount(call.usd_micros, call.usage.total, 1)
 
 
 @pytest.mark.parametrize("recorded", [RECORDED[0], RECORDED[1]], ids=lambda one: one.name)
@@ -292,7 +268,9 @@ async def test_time_runs_out_on_every_kind_of_slowness(
         # The provider may have worked, and may bill what it was given.
         assert call.usage.input > 0
         assert call.usage.estimated
-        assert call.usage.output == 0, "no output is guessed where the job has waited"
+        assert call.usage.output == 50, (
+            "as much as it asked for: the provider may have made it, and was not heard to the end"
+        )
         await one.far.is_alone()
 
 

@@ -41,11 +41,14 @@ class Api:
         return list(DIALECTS[self.name].stream(Say(TEXT, usage=USED), question))
 
 
+_CHAT = {"model": "gpt-4.1", "stream": True, "stream_options": {"include_usage": True}, "messages": []}
+_RESPONSES = {"model": "gpt-5", "stream": True, "input": "Go."}
+_GENERATE = {"contents": [], "generationConfig": {"maxOutputTokens": 90}}
 APIS = [
     Api("anthropic", ANTHROPIC, "/v1/messages", {"model": "claude-sonnet-4-5", "stream": True, "max_tokens": 90}),
-    Api("responses", OPENAI, "/v1/responses", {"model": "gpt-5", "stream": True, "input": "Go."}),
-    Api("chat", OPENAI, "/v1/chat/completions", {"model": "gpt-4.1", "stream": True, "messages": []}),
-    Api("gemini", GEMINI, "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", {"contents": []}),
+    Api("responses", OPENAI, "/v1/responses", _RESPONSES | {"max_output_tokens": 90}),
+    Api("chat", OPENAI, "/v1/chat/completions", _CHAT | {"max_tokens": 90}),
+    Api("gemini", GEMINI, "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", _GENERATE),
 ]
 Encoding = Literal["identity", "gzip"]
 each = pytest.mark.parametrize("api", APIS, ids=lambda one: one.name)

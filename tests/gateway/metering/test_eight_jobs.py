@@ -18,7 +18,7 @@ BODY: dict[str, object] = {"model": "claude-sonnet-4-5", "stream": True, "messag
 FORESEEN = {**BODY, "max_tokens": 2000, "system": "x" * 4000}
 """As dear as was guessed when it left."""
 UNFORESEEN = {**BODY, "max_tokens": 1}
-"""Three hundred times as dear: pictures and documents are named by an address and read by the provider."""
+"""Three hundred times as dear: this provider makes more than the request allows."""
 
 
 async def spend(night: SpendingNight, job: str, body: dict[str, object]) -> list[int]:

@@ -193,7 +193,7 @@ async def test_a_connection_is_not_kept_for_another_provider() -> None:
 
 async def test_trailers_and_chunk_extensions_are_left_behind() -> None:
     async with lab() as one:
-        body = json.dumps({"model": "claude-sonnet-4-5"}).encode()
+        body = json.dumps({"model": "claude-sonnet-4-5", "max_tokens": 5}).encode()
         head = one.post(body=b"").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked\r\nTrailer: x-api-key")
         heard = await one.say(head, b"%x;a=b\r\n%s\r\n0\r\nx-api-key: other\r\n\r\n" % (len(body), body))
         got = await one.far.has_got()

@@ -7,7 +7,7 @@ import pytest
 
 from midwatch.errors import Corrupt, Unknown
 from midwatch.gateway.metering import MemoryLedger, Refusal, Reservation, ReservationRequest
-from midwatch.rules.budget.spending import Amount, Ceilings, Whose
+from midwatch.rules.budget.spending import Amount, Ceilings, CostBounds, Whose
 from tests.gateway.metering.lab import FarModel, answer, lab, message
 
 COST = 3 * 1000 + 15 * 2000
@@ -15,7 +15,7 @@ COST = 3 * 1000 + 15 * 2000
 
 
 def wish(usd: int, job: str = "a") -> ReservationRequest:
-    return ReservationRequest(job, 1, Amount(usd, usd, 1))
+    return ReservationRequest(job, 1, CostBounds(Amount(usd, usd, 1), Amount(usd, usd, 1)))
 
 
 def ledger(patience: float = 0.05, **limits: int) -> MemoryLedger:

@@ -17,6 +17,8 @@ class TokenUsage:
     """All cache writes, whatever their lifetime."""
     cache_write_1h: int = 0
     """The part that is kept for an hour, which costs more."""
+    terms: str = ""
+    """The provider's word for a price other than the usual one: a tier of service, or a region."""
     estimated: bool = False
     """Whether some of it is estimated because the provider had not reported it yet."""
 

@@ -7,7 +7,7 @@ from contextlib import aclosing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from midwatch.errors import MidwatchError
-from midwatch.gateway.metering.calls import NO_USAGE, MeteredCall, TokenUsage
+from midwatch.gateway.metering.calls import MeteredCall
 from midwatch.gateway.metering.client_connection import ClientConnection, ClientHungUp
 from midwatch.gateway.metering.counting.decompression import Decompressor, UnreadableEncoding
 from midwatch.gateway.metering.exchange_state import ExchangeState
@@ -17,6 +17,7 @@ from midwatch.gateway.metering.masking import StreamMask, mask_everywhere
 from midwatch.gateway.metering.provider_quota import readings
 from midwatch.gateway.metering.refusals import RequestDeclined, error_body
 from midwatch.gateway.metering.request import ModelRequest
+from midwatch.gateway.metering.request_cost import RequestCost
 from midwatch.gateway.metering.upstream import OutgoingRequest, Upstream, parts
 from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LARGE: Final = 512 * 1024
+"""Larger bodies are parsed in a thread: other requests must not wait for them."""
+TIMED_OUT: Final = 504
 _OURS: Final = frozenset({"content-length", "content-encoding", "connection", "transfer-encoding"})
 
 
@@ -44,25 +48,40 @@ class Exchange:
 
     async def carry(self, client: ClientConnection, asked: ModelRequest) -> None:
         """Reserve money, send, book, and only then end the answer."""
-        reservation = await self._reserved(asked)
-        state = ExchangeState(asked)
+        cost = RequestCost(self._grant, self._services.prices, asked)
+        reservation = await self._reserved(cost)
+        state = ExchangeState(await self._fitted(cost, reservation))
         try:
             await self._out_and_back(client, state)
         except RequestDeclined as declined:
+            state.abandoned = declined.answer == TIMED_OUT
             state.why = declined.message
             raise
         except ClientHungUp:
             state.abandoned = True
             state.why = "The job hung up before its answer was complete."
             raise
+        except asyncio.CancelledError:
+            state.abandoned = True
+            raise
         finally:
             await self._booked(state, reservation)
         await client.end()
 
-    async def _reserved(self, asked: ModelRequest) -> Reservation:
-        guess = TokenUsage(input=asked.input_guess, output=asked.output_guess) if asked.paid else NO_USAGE
-        wanted = Amount(self._usd(asked.model, guess), guess.total, 1)
-        wish = ReservationRequest(self._grant.job, self._grant.epoch, wanted, self._grant.provider.name, asked.model)
+    async def _fitted(self, cost: RequestCost, reservation: Reservation) -> RequestCost:
+        """Write what the budgets have left into the request."""
+        try:
+            if len(cost.asked.body) > LARGE:
+                return await asyncio.to_thread(cost.fitted, reservation.answers)
+            return cost.fitted(reservation.answers)
+        except BaseException:
+            await recorded(self._services.ledger.release(reservation))
+            raise
+
+    async def _reserved(self, cost: RequestCost) -> Reservation:
+        wish = ReservationRequest(
+            self._grant.job, self._grant.epoch, cost.bounds, self._grant.provider.name, cost.asked.model
+        )
         try:
             answer = await self._set_aside(wish)
         except MidwatchError:
@@ -165,15 +184,15 @@ class Exchange:
             return
         usage = state.usage()
         model = self._model(state)
-        cost = self._usd(model, usage)
-        await recorded(self._services.ledger.settle(reservation, Amount(cost, usage.total, 1)))
+        usd_micros = state.cost.usd_micros(usage, model)
+        await recorded(self._services.ledger.settle(reservation, Amount(usd_micros, usage.total, 1)))
         call = MeteredCall(
             provider=self._grant.provider.name,
             model=model,
             api=state.asked.way.endpoint.api,
             status=state.progress.status,
             usage=usage,
-            usd_micros=cost,
+            usd_micros=usd_micros,
             ms=state.ms(),
             cut=not state.whole,
             why=state.why or ("" if state.whole else "The network of this job was closed."),
@@ -221,11 +240,6 @@ class Exchange:
         """Use the provider's name for the model that answered, where there is a price for it."""
         result = state.counter.model
         return result if result and self._services.prices.knows(self._grant.provider, result) else state.asked.model
-
-    def _usd(self, model: str, usage: TokenUsage) -> int:
-        if self._grant.credential.free or not usage.total:
-            return 0
-        return self._services.prices.usd_micros(self._grant.provider, model, usage)
 
 
 @contextmanager

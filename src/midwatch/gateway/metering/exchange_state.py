@@ -2,30 +2,29 @@
 
 from math import ceil
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from midwatch.gateway.metering.calls import NO_USAGE, TokenUsage
 from midwatch.gateway.metering.counting import UsageCounter
-from midwatch.gateway.metering.request import ModelRequest
+from midwatch.gateway.metering.model_numbers import HANG_UP
+from midwatch.gateway.metering.request_cost import RequestCost
 from midwatch.gateway.metering.upstream import SendProgress
 
 if TYPE_CHECKING:
     import httpx
 
-FASTEST: Final = 200
-"""Tokens that a model produces in a second, at most."""
-
 
 class ExchangeState:
     """One request in progress."""
 
-    def __init__(self, asked: ModelRequest) -> None:
-        self.asked = asked
+    def __init__(self, cost: RequestCost) -> None:
+        self.cost = cost
+        self.asked = asked = cost.asked
         self.progress = SendProgress()
         self.counter = UsageCounter(asked.way.endpoint.api)
         self.whole = False
         self.abandoned = False
-        """Whether the job closed the connection."""
+        """Whether the answer was ended on this side: by the job, by closing the proxy, or by a time-out."""
         self.why = ""
         self.request_id = ""
         self._began = monotonic()
@@ -40,6 +39,7 @@ class ExchangeState:
         self.request_id = (fields.get("request-id") or fields.get("x-request-id") or "")[:120]
         kind, encoding = fields.get("content-type", ""), fields.get("content-encoding", "")
         self.counter = UsageCounter(self.asked.way.endpoint.api, kind, encoding)
+        self.counter.served(fields.get("x-gemini-service-tier", ""))
 
     def usage(self) -> TokenUsage:
         """Return what was used; an error costs nothing, and an input that was not reported is estimated."""
@@ -50,13 +50,22 @@ class ExchangeState:
         usage = self.counter.usage
         if not self.asked.paid:
             return usage
+        abandoned = self.abandoned and not self._is_complete
         if not self.counter.reported_input:
-            usage = usage.guessing(input=self.asked.input_guess)
-        if self.abandoned and not usage.output:
-            usage = usage.guessing(output=self._unseen())
+            usage = self.cost.most_input(usage) if abandoned else usage.guessing(input=self.asked.bounds.likely)
+        if abandoned and (possible := self._possible()) > usage.output:
+            usage = usage.guessing(output=possible)
         return usage
 
-    def _unseen(self) -> int:
-        """Estimate output that the job did not wait for: closing early must not bypass a limit."""
-        seconds = monotonic() - self.progress.left_at
-        return max(1, min(self.asked.output_guess, ceil(seconds * FASTEST)))
+    @property
+    def _is_complete(self) -> bool:
+        """Whether only the end of the connection was missing; of several answers, one may end before the others."""
+        return self.counter.ended and self.asked.bounds.answers == 1
+
+    def _possible(self) -> int:
+        """Return what may have been produced by now: thoughts are hidden, and hanging up early must not be cheap."""
+        most = self.cost.answers
+        if not self.asked.streams:
+            return most  # the provider makes it to its end
+        seconds = monotonic() - self.progress.left_at + HANG_UP
+        return min(most, ceil(seconds * self.cost.numbers.speed) * self.asked.bounds.answers)

@@ -45,7 +45,7 @@ class MemoryLedger:
         for one in self._open.values():
             names = dict(self._of(one.wish.job))
             run, session = names.get(Whose.RUN, ""), names.get(Whose.SESSION, "")
-            found.append(Held(one.wish.job, run, session, one.wish.wanted))
+            found.append(Held(one.wish.job, run, session, one.amount))
         return tuple(found)
 
     async def reserve(self, wish: ReservationRequest) -> Reservation | Refusal:
@@ -69,15 +69,15 @@ class MemoryLedger:
 
     def _try(self, wish: ReservationRequest) -> Reservation | Refusal:
         owners = self._of(wish.job)
-        judged = may_spend((self._budgets[owner] for owner in owners), wish.wanted)
+        judged = may_spend((self._budgets[owner] for owner in owners), wish.bounds)
         if judged.answer != "yes":
             return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
         self._number += 1
-        reservation = Reservation(f"reservation-{self._number}", wish)
+        reservation = Reservation(f"reservation-{self._number}", wish, judged.reserve, judged.answers)
         self._open[reservation.id] = reservation
         for owner in owners:
             budget = self._budgets[owner]
-            self._budgets[owner] = replace(budget, reserved=budget.reserved + wish.wanted)
+            self._budgets[owner] = replace(budget, reserved=budget.reserved + judged.reserve)
         return reservation
 
     def _book(self, reservation: Reservation, used: Amount) -> None:
@@ -85,7 +85,7 @@ class MemoryLedger:
             raise Corrupt("A reservation was ended twice.", hint="This is a fault in Midwatch; report it.")
         for owner in self._of(reservation.wish.job):
             before = self._budgets[owner]
-            left = before.reserved - reservation.wish.wanted
+            left = before.reserved - reservation.amount
             self._budgets[owner] = replace(before, spent=before.spent + used, reserved=left)
 
     async def _tell(self) -> None:

@@ -15,6 +15,8 @@ from midwatch.gateway.metering.providers import Provider
 MILLION: Final = 1_000_000
 DEAREST: Final = 1_000_000
 """Dollars for a million tokens; a higher number is a mistaken unit."""
+US_ONLY: Final = Decimal("1.1")
+"""What Anthropic charges for answers made in the United States only (platform.claude.com, data residency)."""
 Overrides = Mapping[str, Mapping[str, float]]
 """A model as `provider/model` or a pattern (`openai/*`, `claude-*`), and dollars for a million tokens of each kind."""
 
@@ -88,6 +90,11 @@ class PriceList:
         one = TokenUsage(input=1)
         return self._override(provider, model) is not None or _listed(provider, model, one) is not None
 
+    def window(self, provider: Provider, model: str) -> int | None:
+        """Return how many tokens a model takes in at most; None where that is not known."""
+        listed = _model(provider, model)
+        return listed.context_window if listed is not None else None
+
     def _override(self, provider: Provider, model: str) -> TokenPrice | None:
         names = (model, f"{provider.name}/{model}")
         return next((price for pattern, price in self._own if any(fnmatchcase(one, pattern) for one in names)), None)
@@ -121,10 +128,21 @@ def _listed(provider: Provider, model: str, usage: TokenUsage) -> int | None:
         **written,
     )
     try:
-        price: Decimal = listed.calc_price(counted, model, provider_id=_listed_as(provider)).total_price
+        terms = {"service_tier": usage.terms} if usage.terms else None
+        found = listed.calc_price(counted, model, provider_id=_listed_as(provider), price_context=terms)
     except (LookupError, ValueError):
         return None
+    price: Decimal = found.total_price * (US_ONLY if usage.terms == "us" else 1)
     return int((price * MILLION).to_integral_value(ROUND_CEILING))
+
+
+def _model(provider: Provider, model: str) -> Any:
+    """Find a model in the list, by any of its names."""
+    snapshot = _price_list().data_snapshot.get_snapshot()
+    try:
+        return snapshot.find_provider_model(model, None, _listed_as(provider), None)[1]
+    except (LookupError, ValueError):
+        return None
 
 
 @lru_cache

@@ -3,12 +3,11 @@
 import asyncio
 import logging
 import socket
-from typing import Final
 
 from midwatch.gateway.egress.wire import Wire
 from midwatch.gateway.listener import ConnectionListener
 from midwatch.gateway.metering.client_connection import BodyMemory, ClientConnection, ClientHungUp
-from midwatch.gateway.metering.exchange import Exchange
+from midwatch.gateway.metering.exchange import LARGE, Exchange
 from midwatch.gateway.metering.grant import Grant, ProxyServices, RecordingFailed
 from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
 from midwatch.gateway.metering.refusals import RequestDeclined
@@ -16,9 +15,6 @@ from midwatch.gateway.metering.request import model_request, target_of
 from midwatch.gateway.metering.upstream import Upstream
 
 log = logging.getLogger(__name__)
-
-_LARGE: Final = 512 * 1024
-"""Larger bodies are parsed in a thread: other requests must not wait for them."""
 
 
 class ModelProxy:
@@ -85,7 +81,7 @@ class ModelProxy:
         way = target_of(self._grant.provider, self._grant.placeholder, heard)
         with self._memory.place() as place:
             body = await client.body(heard, place)
-            if len(body) > _LARGE:
+            if len(body) > LARGE:
                 asked = await asyncio.to_thread(model_request, way, self._grant.placeholder, body)
             else:
                 asked = model_request(way, self._grant.placeholder, body)

@@ -2,21 +2,14 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from midwatch.gateway.metering.body_rules import objection
 from midwatch.gateway.metering.client_connection import RequestHead
 from midwatch.gateway.metering.credentials import admitted, masked, presented_in
-from midwatch.gateway.metering.providers import PAID, Api, Endpoint, Provider, Shape, query_of
+from midwatch.gateway.metering.providers import PAID, Endpoint, Provider, Shape, query_of
 from midwatch.gateway.metering.refusals import RequestDeclined
-from midwatch.rules.budget.spending import estimated_tokens, expected_output
-
-_OUTPUTS: Final[dict[Api, tuple[str, ...]]] = {
-    "messages": ("max_tokens",),
-    "responses": ("max_output_tokens",),
-    "chat": ("max_completion_tokens", "max_tokens"),
-    "generate": ("maxOutputTokens",),
-}
+from midwatch.gateway.metering.request_bounds import FieldsSeen, RequestBounds, bounds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +32,9 @@ class ModelRequest:
     way: RequestTarget
     model: str
     body: bytes
-    input_guess: int
-    output_guess: int
+    bounds: RequestBounds
+    streams: bool
+    """Whether its answer comes in parts; a provider finishes any other answer although nobody waits for it."""
 
     @property
     def paid(self) -> bool:
@@ -76,9 +70,9 @@ def target_of(provider: Provider, placeholder: str, heard: RequestHead) -> Reque
 
 def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelRequest:
     """Parse the body of a request: which model, how much, and whether it is allowed at all."""
-    body = masked(body, placeholder)
+    body, seen = masked(body, placeholder), FieldsSeen()
     try:
-        said: Any = json.loads(body, object_pairs_hook=_once)
+        said: Any = json.loads(body.decode(), object_pairs_hook=seen)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
@@ -88,18 +82,15 @@ def model_request(way: RequestTarget, placeholder: str, body: bytes) -> ModelReq
         raise RequestDeclined(400, "The request names no model.")
     if why := objection(way.shape, said):
         raise RequestDeclined(400, why, hint="Leave it out of the request.")
-    if way.endpoint.api == "chat" and said.get("stream"):
+    api = way.endpoint.api
+    bounds = bounds_of(way.shape, api, said, len(body), seen)
+    streams = "streamGenerateContent" in way.target or said.get("stream") is True
+    if api == "chat" and said.get("stream"):
         body = _with_usage(said, body)
-    asked, answers = _most(way.endpoint.api, said)
-    return ModelRequest(way, model, body, estimated_tokens(len(body)), expected_output(asked, answers))
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a field that is named twice: we would judge the last one, and the provider may use the first."""
-    said = dict(pairs)
-    if len(said) != len(pairs):
-        raise RequestDeclined(400, "The body of the request names a field twice.")
-    return said
+    if api == "messages" and "fallbacks" in said:
+        # Claude Code names a second model for answers that are declined; the job has one.
+        body = json.dumps({name: value for name, value in said.items() if name != "fallbacks"}).encode()
+    return ModelRequest(way, model, body, bounds, streams)
 
 
 def _with_usage(said: dict[str, Any], body: bytes) -> bytes:
@@ -109,12 +100,3 @@ def _with_usage(said: dict[str, Any], body: bytes) -> bytes:
     if options.get("include_usage") is True:
         return body
     return json.dumps({**said, "stream_options": {**options, "include_usage": True}}).encode()
-
-
-def _most(api: Api, said: dict[str, Any]) -> tuple[int | None, int]:
-    inner = said.get("generationConfig") if api == "generate" else said
-    inner = inner if isinstance(inner, dict) else {}
-    limits = [inner.get(name) for name in _OUTPUTS.get(api, ())]
-    asked = next((limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)), None)
-    answers = inner.get("candidateCount" if api == "generate" else "n")
-    return asked, min(answers, 128) if isinstance(answers, int) else 1

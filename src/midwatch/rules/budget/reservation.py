@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from midwatch.rules.budget.spending import Amount, Kind, Whose
+from midwatch.rules.budget.spending import Amount, CostBounds, Kind, Whose
 
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A request to be sent, with the most it is expected to cost."""
+    """A request to be sent, with what it can cost."""
 
     job: str
     epoch: int
-    wanted: Amount
+    bounds: CostBounds
     provider: str = ""
     model: str = ""
 
@@ -23,6 +23,9 @@ class Reservation:
 
     id: str
     wish: ReservationRequest
+    amount: Amount
+    answers: int
+    """Tokens that its answers may have together: less than it asked for, where its budgets had less left."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,12 +106,12 @@ class SqlLedger:
         owners = self._owners(_payers(tx, wish))
         if not owners.burn.allowed:
             return Refusal(owners.burn.why, then=_from(owners.burn), until=owners.burn.until)
-        judged = may_spend(_budgets(tx, owners), wish.wanted)
+        judged = may_spend(_budgets(tx, owners), wish.bounds)
         if judged.answer == "wait" and self._forget(tx):  # a worker may have died since this one began
-            judged = may_spend(_budgets(tx, owners), wish.wanted)
+            judged = may_spend(_budgets(tx, owners), wish.bounds)
         if judged.answer != "yes":
             return Refusal(judged.why, judged.whose, judged.kind, for_now=judged.answer == "wait")
-        reservation = Reservation(self._ids.new("rsv"), wish)
+        reservation = Reservation(self._ids.new("rsv"), wish, judged.reserve, judged.answers)
         tx.execute(
             reservations.insert().values(
                 id=reservation.id,
@@ -119,9 +119,9 @@ class SqlLedger:
                 session=owners.session,
                 run=owners.run,
                 job=owners.job,
-                usd_micros=wish.wanted.usd_micros,
-                tokens=wish.wanted.tokens,
-                requests=wish.wanted.requests,
+                usd_micros=reservation.amount.usd_micros,
+                tokens=reservation.amount.tokens,
+                requests=reservation.amount.requests,
             )
         )
         return reservation

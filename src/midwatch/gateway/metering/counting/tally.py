@@ -13,10 +13,14 @@ class UsageTally:
 
     def __init__(self) -> None:
         self.model = ""
+        self.terms = ""
         self.reported_input = False
         """Whether the provider has reported the input."""
+        self.ended = False
+        """Whether the provider has said that the answer is complete, and what it has used."""
         self._input = self._cache_read = self._cache_write = self._kept_1h = 0
         self._floor = self._output = self._characters = 0
+        self._reported_output = False
         self.dripped: set[str] = set()
         """Items of the answer that came in pieces, each of which was counted."""
         self.passing = 0
@@ -32,6 +36,7 @@ class UsageTally:
             cache_read=self._cache_read,
             cache_write=self._cache_write,
             cache_write_1h=min(self._kept_1h, self._cache_write),
+            terms=self.terms,
             estimated=characters > 0,
         )
 
@@ -45,9 +50,10 @@ class UsageTally:
     def put_out(self, *parts: object) -> None:
         """Record the reported output so far; it replaces our estimate, even a higher one."""
         numbers = [whole(part) for part in parts]
-        if numbers[0] is None:
+        if all(number is None for number in numbers):
             return
         self._output = sum(number or 0 for number in numbers)
+        self._reported_output = True
         self._floor = self._characters = self.passing = 0
 
     def took_in(self, fresh: object, *, read: object = None, written: object = None, kept_1h: object = None) -> None:
@@ -59,6 +65,15 @@ class UsageTally:
         self._cache_read = max(self._cache_read, whole(read) or 0)
         self._cache_write = max(self._cache_write, whole(written) or 0)
         self._kept_1h = max(self._kept_1h, whole(kept_1h) or 0)
+
+    def ends(self, *, whole: bool = True) -> None:
+        """Record that the provider has said its last about this answer."""
+        self.ended = self.ended or (whole and self._reported_output)
+
+    def served(self, terms: object, *, usual: tuple[str, ...] = ("", "default", "standard")) -> None:
+        """Record how the provider served the answer, where that changes its price."""
+        if isinstance(terms, str) and terms.lower() not in usual:
+            self.terms = terms.lower()[:40]
 
     def named(self, model: object) -> None:
         """Record the provider's name for the model."""

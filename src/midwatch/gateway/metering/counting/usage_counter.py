@@ -11,6 +11,9 @@ from midwatch.gateway.metering.counting.tally import UsageTally
 from midwatch.gateway.metering.counting.usage_fields import EVENTS, WHOLES
 from midwatch.gateway.metering.providers import PAID, Api
 
+DONE = b"[DONE]"
+"""The last event of a chat completion."""
+
 
 class UsageCounter:
     """Reads an answer on its way to the job; never fails, and always has the count so far."""
@@ -43,6 +46,15 @@ class UsageCounter:
     def reported_input(self) -> bool:
         """Whether the provider reported the input; otherwise the caller estimates it."""
         return self._tally.reported_input or self._api not in PAID
+
+    @property
+    def ended(self) -> bool:
+        """Whether the provider has reported the end of the answer with all that it has used."""
+        return self._tally.ended
+
+    def served(self, terms: str) -> None:
+        """Record how the provider says in the head of its answer that it serves it."""
+        self._tally.served(terms)
 
     def feed(self, data: bytes) -> None:
         """Take more bytes of the answer."""
@@ -85,6 +97,8 @@ class UsageCounter:
                 self._events = SseReader()
 
     def _event(self, data: bytes) -> None:
+        if data.strip() == DONE:
+            self._tally.ends()
         try:
             event: Any = json.loads(data)
         except (ValueError, RecursionError):

@@ -9,6 +9,11 @@ from midwatch.gateway.metering.providers import Api
 
 Read = Callable[[UsageTally, Mapping[str, Any]], None]
 
+_COMPLETE: Final = frozenset({None, "completed", "incomplete", "failed"})
+"""Of a response; it has no status where a server leaves it out."""
+_CACHED: Final = ("cached_tokens", "cachedContentTokenCount")
+_USUAL_TIERS: Final = ("", "auto", "default", "standard")
+
 
 def messages_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
     """Read an event of Anthropic's Messages."""
@@ -25,7 +30,10 @@ def messages_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
     elif kind == "message_delta":
         usage = _inner(event, "usage")
         _anthropic_input(tally, usage)
-        tally.put_out(usage.get("output_tokens"))
+        tally.put_out(_sampled(usage, "output_tokens"))
+        tally.ends(whole=_inner(event, "delta").get("stop_reason") is not None)
+    elif kind == "message_stop":
+        tally.ends()
 
 
 def messages_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
@@ -33,7 +41,8 @@ def messages_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
     _anthropic_input(tally, usage)
-    tally.put_out(usage.get("output_tokens"))
+    tally.put_out(_sampled(usage, "output_tokens"))
+    tally.ends()
 
 
 def responses_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
@@ -57,9 +66,10 @@ def responses_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     """Read a whole answer of OpenAI's Responses."""
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
-    cached = whole(_inner(usage, "input_tokens_details").get("cached_tokens")) or 0
-    _took_in(tally, usage.get("input_tokens"), cached)
+    tally.served(answer.get("service_tier"), usual=_USUAL_TIERS)
+    _took_in(tally, usage.get("input_tokens"), _inner(usage, "input_tokens_details"))
     tally.put_out(usage.get("output_tokens"))
+    tally.ends(whole=answer.get("status") in _COMPLETE)
 
 
 def chat_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
@@ -70,14 +80,20 @@ def chat_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
         for call in _each(delta.get("tool_calls")):
             function = _inner(call, "function")
             tally.came(_length(function.get("name")) + _length(function.get("arguments")))
-    chat_whole(tally, event)
+    _chat_usage(tally, event)
+    tally.ends(whole=event.get("choices") == [])
 
 
 def chat_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
+    _chat_usage(tally, answer)
+    tally.ends()
+
+
+def _chat_usage(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     tally.named(answer.get("model"))
     usage = _inner(answer, "usage")
-    cached = whole(_inner(usage, "prompt_tokens_details").get("cached_tokens")) or 0
-    _took_in(tally, usage.get("prompt_tokens"), cached)
+    tally.served(answer.get("service_tier"), usual=_USUAL_TIERS)
+    _took_in(tally, usage.get("prompt_tokens"), _inner(usage, "prompt_tokens_details"))
     tally.put_out(usage.get("completion_tokens"))
 
 
@@ -93,11 +109,13 @@ def gemini_event(tally: UsageTally, event: Mapping[str, Any]) -> None:
 def gemini_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     tally.named(answer.get("modelVersion"))
     usage = _inner(answer, "usageMetadata")
-    cached = whole(usage.get("cachedContentTokenCount")) or 0
+    tally.served(usage.get("serviceTier"))
     prompt = whole(usage.get("promptTokenCount"))
     if prompt is not None:
-        _took_in(tally, prompt + (whole(usage.get("toolUsePromptTokenCount")) or 0), cached)
+        _took_in(tally, prompt + (whole(usage.get("toolUsePromptTokenCount")) or 0), usage)
     tally.put_out(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount"))
+    candidates = _each(answer.get("candidates"))
+    tally.ends(whole=bool(candidates) and all(one.get("finishReason") for one in candidates))
 
 
 EVENTS: Final[Mapping[Api, Read]] = {
@@ -115,19 +133,31 @@ WHOLES: Final[Mapping[Api, Read]] = {
 
 
 def _anthropic_input(tally: UsageTally, usage: Mapping[str, Any]) -> None:
+    if usage.get("inference_geo") == "us":
+        tally.served("us")
     tally.took_in(
-        usage.get("input_tokens"),
-        read=usage.get("cache_read_input_tokens"),
-        written=usage.get("cache_creation_input_tokens"),
+        _sampled(usage, "input_tokens"),
+        read=_sampled(usage, "cache_read_input_tokens"),
+        written=_sampled(usage, "cache_creation_input_tokens"),
         kept_1h=_inner(usage, "cache_creation").get("ephemeral_1h_input_tokens"),
     )
 
 
-def _took_in(tally: UsageTally, everything: object, cached: int) -> None:
-    """Separate the input from the tokens read from the cache, which these providers include in it."""
+def _sampled(usage: Mapping[str, Any], name: str) -> object:
+    """Add up what every run of the model used: some are listed, and are not in the sum."""
+    runs = [whole(one.get(name)) or 0 for one in _each(usage.get("iterations"))]
+    total = whole(usage.get(name))
+    return total if not runs else max(total or 0, sum(runs))
+
+
+def _took_in(tally: UsageTally, everything: object, details: Mapping[str, Any]) -> None:
+    """Separate the input from the tokens of the cache, which these providers include in it."""
     total = whole(everything)
-    if total is not None:
-        tally.took_in(max(0, total - cached), read=min(cached, total))
+    if total is None:
+        return
+    read = min(next((number for name in _CACHED if (number := whole(details.get(name))) is not None), 0), total)
+    written = min(whole(details.get("cache_write_tokens")) or 0, total - read)
+    tally.took_in(total - read - written, read=read, written=written)
 
 
 def _inner(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
