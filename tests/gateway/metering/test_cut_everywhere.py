@@ -41,9 +41,14 @@ class Api:
         return list(DIALECTS[self.name].stream(Say(TEXT, usage=USED), question))
 
 
-_CHAT = {"model": "gpt-4.1", "stream": True, "stream_options": {"include_usage": True}, "messages": []}
-_RESPONSES = {"model": "gpt-5", "stream": True, "input": "Go."}
-_GENERATE = {"contents": [], "generationConfig": {"maxOutputTokens": 90}}
+_CHAT: dict[str, object] = {
+    "model": "gpt-4.1",
+    "stream": True,
+    "stream_options": {"include_usage": True},
+    "messages": [],
+}
+_RESPONSES: dict[str, object] = {"model": "gpt-5", "stream": True, "input": "Go."}
+_GENERATE: dict[str, object] = {"contents": [], "generationConfig": {"maxOutputTokens": 90}}
 APIS = [
     Api("anthropic", ANTHROPIC, "/v1/messages", {"model": "claude-sonnet-4-5", "stream": True, "max_tokens": 90}),
     Api("responses", OPENAI, "/v1/responses", _RESPONSES | {"max_output_tokens": 90}),

@@ -92,8 +92,9 @@ def _dearer(shape: Shape, said: Said) -> Iterator[str]:
     for name, usual in _USUAL.items():
         if _unusual(said.get(name), usual):
             yield f"{name} changes the price of an answer, so only its default is allowed here."
-    for config in (said.get(one) for one in CONFIGS if shape == "gemini"):
-        for name, usual in _USUAL_CONFIG.items() if isinstance(config, Mapping) else ():
+    named = [said.get(one) for one in CONFIGS] if shape == "gemini" else []
+    for config in (one for one in named if isinstance(one, Mapping)):
+        for name, usual in _USUAL_CONFIG.items():
             if any(_unusual(config.get(one), usual) for one in (name, snake_case(name))):
                 yield f"{name} changes the price of an answer, so only its default is allowed here."
     if any(not edit.startswith(_CLEARING) for edit in _edits(said)):
@@ -168,7 +169,7 @@ def _named(tool: object) -> str:
 
 def _sounds(part: Said) -> bool:
     """Whether a part is sound or film, which cost more than text."""
-    inline = next((part[name] for name in INLINE if isinstance(part.get(name), Mapping)), {})
+    inline: Said = next((part[name] for name in INLINE if isinstance(part.get(name), Mapping)), {})
     kind = next((str(inline[name]).lower() for name in MIME if inline.get(name)), "")
     return kind.startswith(_MEDIA) or any(part.get(name) is not None for name in _SOUNDS)
 

@@ -1,4 +1,7 @@
-"""Committed files that a check rewrites while it runs: what judges the work may then be the work's own."""
+"""Committed files that a check rewrites while it runs: what judges the work may then be the work's own.
+
+Its own module: it compares runs of checks, the other doubts read the files of a change.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -58,7 +58,8 @@ class TrackedFiles:
 
     def rewritten(self) -> RewrittenFiles:
         """Compare the tree with what git put into it."""
-        rewrote, touched = [], []
+        rewrote: list[str] = []
+        touched: list[str] = []
         for name, (entry, facts) in sorted(self.known.items()):
             if _facts(self.tree / name) != facts:
                 (touched if self._holds(name, entry) else rewrote).append(name)
