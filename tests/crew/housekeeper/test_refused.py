@@ -67,6 +67,44 @@ def test_rules_that_differ_between_versions_of_ruff_are_left_to_the_projects_own
     assert ("checks itself with ruff 0.1.2" in plan.summary) == (after == UNSORTED)
 
 
+HASHED = "repos:\n- repo: https://github.com/astral-sh/ruff-pre-commit\n  rev: {}{}\n  hooks:\n  - id: ruff-format\n"
+HASH = "f0fe93c067104b76ffb58852abe79673a8429bd1"
+PINNED = {
+    "frozen": ({".pre-commit-config.yaml": HASHED.format(HASH, " # frozen: v0.11.8")}, "0.11.8"),
+    "only a hash": ({".pre-commit-config.yaml": HASHED.format(HASH, "")}, HASH[:9]),
+    "a lock": ({"uv.lock": '[[package]]\nname = "ruff"\nversion = "0.11.8"\n'}, "0.11.8"),
+    "requirements": ({"dev-requirements.txt": "mypy==1.0.0\nruff==0.11.8  # x\n"}, "0.11.8"),
+    "another package": ({"requirements.txt": "ruff-lsp==0.0.62\n"}, ""),
+    "a range": ({"requirements.txt": "ruff>=0.11.8\n"}, ""),
+}
+
+
+@pytest.mark.parametrize("how", PINNED)
+def test_the_version_of_ruff_is_found_wherever_the_project_pins_it(repo: Any, how: str) -> None:
+    """Networkx's hashes of frozen hooks: its own ruff would format back what a newer one formats."""
+    files, named = PINNED[how]
+    text = "def f( a ):\n    return a\n"
+    formatted = {f"f{number}.py": "def f(a):\n    return a\n" for number in range(3)}
+    repo.commit({**files, **formatted, "pyproject.toml": "[tool.ruff.format]\n", "a.py": text})
+    assert (f"checks itself with ruff {named} and" in repo.plan().summary) == bool(named)
+    repo.execute()
+    assert (repo.read("a.py").decode() == text) == bool(named)
+
+
+def test_what_sphinx_built_is_left_alone(repo: Any) -> None:
+    """Sqlalchemy's and paramiko's documents, which are in their distributions."""
+    built = {
+        "doc/searchindex.js": "x",
+        "doc/_sources/a.rst.txt": "a \n",
+        "doc/_static/documentation_options.js": "x",
+        "doc/_static/basic.css": "a {}",
+        "doc/_static/css/more.css": "a {}",
+    }
+    base = repo.commit({**built, "doc/a.rst": "a \n", "other/_static/own.css": "a {}"})
+    repo.execute()
+    assert repo.git("diff", "--name-only", base).split() == ["doc/a.rst", "other/_static/own.css"]
+
+
 def test_what_only_another_version_or_no_choice_of_the_project_says_is_not_reported(repo: Any) -> None:
     """Attrs chooses ALL rules and has 88 findings with a newer ruff; its own finds none."""
     repo.commit({"pyproject.toml": "[tool.ruff.lint]\nselect = ['ALL']\n", "a.py": "def f(x):\n    return nowhere\n"})

@@ -71,7 +71,8 @@ def endings(content: bytes) -> frozenset[bytes]:
 def look(checkout: Checkout, scope: PathScope) -> Tree:
     """List what is tracked, and what of it may be tidied."""
     entries = checkout.entries()
-    plain = [e.path for e in entries if e.mode not in {SYMLINK, SUBMODULE}]
+    built = scopes.built_documents(e.path for e in entries)
+    plain = [e.path for e in entries if e.mode not in {SYMLINK, SUBMODULE} and not e.path.startswith(built)]
     candidates = [p for p in plain if scope.allows(p) and not scopes.is_foreign(p) and _is_ours(checkout.root, p)]
     asked = ("linguist-generated", "linguist-vendored", "text", "whitespace")
     attributes = checkout.attributes(candidates, *asked) if candidates else {}

@@ -28,6 +28,10 @@ GOVERNING = {
 """The hooks that decide about a kind of work; where a project has none of them, its linter's hook decides."""
 FLAKE8_SECTIONS = ("flake8", "pycodestyle", "pep8")
 SETTINGS = (".flake8", "setup.cfg", "tox.ini", ".isort.cfg", "pyproject.toml", ".prettierignore", pre_commit.PLACE)
+PINNING = re.compile(r"(uv|poetry|pdm)\.lock|pyproject\.toml|(requirements/)?[\w.-]*\.txt")
+RUFF_PIN = re.compile(
+    r"""^name = "ruff"\nversion = "(\d+\.\d+\.\d+)"|^[ \t]*["']?ruff ?== ?(\d+\.\d+\.\d+)""", re.MULTILINE
+)
 
 Test = Callable[[str], bool]
 
@@ -46,7 +50,7 @@ class Excludes:
     white: frozenset[str]
     """Files whose white space the project's git settings keep."""
     ruff: str
-    """The version of ruff that pre-commit uses; empty if it says none."""
+    """The version of ruff that the project pins, for pre-commit or else; empty if it pins none."""
 
     def shut_out(self, path: str) -> bool:
         """Whether no tool of the project looks at this file."""
@@ -87,8 +91,15 @@ def excludes_in(root: Path, tracked: frozenset[str], white: frozenset[str]) -> E
         texts=_prettier(texts.get(".prettierignore", "")),
         ignored=tuple(pair for one in flake8 for pair in _ignored(one)),
         white=white,
-        ruff=pre_commit.ruff_in(texts.get(pre_commit.PLACE, "")),
+        ruff=pre_commit.ruff_in(texts.get(pre_commit.PLACE, "")) or _pinned_ruff(root, tracked),
     )
+
+
+def _pinned_ruff(root: Path, tracked: frozenset[str]) -> str:
+    for name in sorted(path for path in tracked if PINNING.fullmatch(path) and not (root / path).is_symlink()):
+        if found := RUFF_PIN.search(_text(root / name)):
+            return found[1] or found[2]
+    return ""
 
 
 def _text(file: Path) -> str:

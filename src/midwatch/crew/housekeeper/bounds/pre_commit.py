@@ -17,6 +17,11 @@ _TAGS: dict[str, tuple[str, ...]] = {
     ".tsx": ("tsx",), ".c": ("c",), ".h": ("c", "c++", "header"), ".cc": ("c++",), ".cpp": ("c++",),
     ".hpp": ("c++", "header"), ".java": ("java",), ".kt": ("kotlin",), ".swift": ("swift",),
 }  # fmt: skip
+_RUFF = re.compile(
+    r"astral-sh/ruff-pre-commit\S*\s+(?:#.*\s+)*rev:\s*[\"']?"
+    r"(?:v?(?P<version>\d+\.\d+\.\d+)|(?P<hash>[0-9a-f]{40})[\"']?(?:[ \t]*#\s*frozen:\s*v?(?P<frozen>\d+\.\d+\.\d+))?)"
+)
+"""`pre-commit autoupdate --freeze` writes a hash, and the version beside it."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,9 @@ def hooks_in(text: str) -> Iterator[PreCommitHook]:
 
 
 def ruff_in(text: str) -> str:
-    """Return the version of ruff that the hooks use; empty if they use none."""
-    found = re.search(r"astral-sh/ruff-pre-commit\S*\s+(?:#.*\s+)*rev:\s*[\"']?v?(\d+\.\d+\.\d+)", text)
-    return found.group(1) if found else ""
+    """Return the version of ruff that the hooks use, or the hash that stands for it; empty if they use none."""
+    found = _RUFF.search(text)
+    return (found["frozen"] or found["version"] or found["hash"][:9]) if found else ""
 
 
 def _tables(value: Any) -> Iterable[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Which paths the housekeeper may change: what the orders allow, minus code it never tidies."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -49,6 +50,17 @@ def is_foreign(path: str) -> bool:
         or name.endswith((".lock", "-lock.json", ".min.js", ".min.css", ".map"))
         or name in {"PKG-INFO", "pnpm-lock.yaml", "npm-shrinkwrap.json", "go.sum"}
     )
+
+
+def built_documents(tracked: Iterable[str]) -> tuple[str, ...]:
+    """Return the beginnings of the paths of all that Sphinx writes when it builds documents."""
+    found: set[str] = set()
+    for file in map(PurePosixPath, tracked):
+        if file.name == "documentation_options.js":
+            found.add(f"{file.parent}/")
+        elif file.name == "searchindex.js":
+            found |= {str(file), f"{file.parent / '_sources'}/"}
+    return tuple(found)
 
 
 def is_sample(path: str) -> bool:
