@@ -53,11 +53,14 @@ def is_foreign(path: str) -> bool:
 
 
 def built_documents(tracked: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders, each with a slash, that Sphinx fills when it builds documents."""
-    files = [PurePosixPath(path) for path in tracked]
-    static = {f"{file.parent}/" for file in files if file.name == "documentation_options.js"}
-    copied = {f"{file.parent / '_sources'}/" for file in files if file.name == "searchindex.js"}
-    return tuple(sorted(static | copied))
+    """Return the beginnings of the paths of all that Sphinx writes when it builds documents."""
+    found: set[str] = set()
+    for file in map(PurePosixPath, tracked):
+        if file.name == "documentation_options.js":
+            found.add(f"{file.parent}/")
+        elif file.name == "searchindex.js":
+            found |= {str(file), f"{file.parent / '_sources'}/"}
+    return tuple(found)
 
 
 def is_sample(path: str) -> bool:
