@@ -135,7 +135,7 @@ def start(
         )
         if not anyway:
             refuse_unready(found)
-    session = client.send("POST", "/sessions/start", {"shown_hash": draft["orders_hash"]})
+    session = client.send("POST", "/sessions/start", {"shown_hash": draft["shown_hash"]})
     if as_json:
         show_json(session)
         return
