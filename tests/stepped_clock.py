@@ -1,5 +1,6 @@
 """A clock that moves in steps."""
 
+import threading
 from datetime import datetime, timedelta
 
 
@@ -8,11 +9,14 @@ class SteppedClock:
 
     def __init__(self, start: datetime) -> None:
         self._now = start
+        self._moving = threading.Lock()
+        """The writer's thread dates entries while a test moves on: without it, a late step could undo newer ones."""
 
     def now(self) -> datetime:
         """Return the time; each call adds a microsecond, so that order is visible."""
-        self._now += timedelta(microseconds=1)
-        return self._now
+        with self._moving:
+            self._now += timedelta(microseconds=1)
+            return self._now
 
     def real_seconds(self, house_seconds: float) -> float:
         """Return zero: a test never waits."""
@@ -20,4 +24,5 @@ class SteppedClock:
 
     def jump_to(self, at: datetime) -> None:
         """Move the clock forward, never back."""
-        self._now = max(self._now, at)
+        with self._moving:
+            self._now = max(self._now, at)

@@ -81,8 +81,8 @@ async def test_a_pending_signature_can_be_taken_back_and_does_not_cover_a_later_
         assert "Do not sign yet" not in taken
         await browser.at.settle()
         assert (await night(browser)).state is SessionState.BRIEFING
-        mine = fresh_hash(await browser.get())
         await by_day.change_project(browser.at.house.books, "sample", by="ann", checks=("true",))
+        mine = fresh_hash(await browser.get())
         await browser.post("/tonight/start", shown=mine)
         await browser.post("/tonight/orders/goals", goals="Something else", shown=mine)
         await browser.at.settle()
@@ -106,12 +106,58 @@ async def test_the_api_signs_only_what_it_is_told_was_shown(tmp_path: Path) -> N
         async with visiting(at.house) as ann:
             await welcome(at.house, ann)
             await sign_orders.draft(at.house.evening, orders(), by="ann")
-            seen = (await ann.api("GET", "/orders")).json()["orders_hash"]
+            seen = (await ann.api("GET", "/orders")).json()["shown_hash"]
             await sign_orders.draft(at.house.evening, orders("Tidy up", "Delete the database"), by="bob")
             unbound = await ann.api("POST", "/sessions/start", {})
             assert unbound.status_code == 400
             refused = await ann.api("POST", "/sessions/start", {"shown_hash": seen})
             assert refused.status_code == 409
             assert refused.json()["error"]["because"][1:] == ["Work added: Delete the database (sample)"]
-            seen = (await ann.api("GET", "/orders")).json()["orders_hash"]
+            seen = (await ann.api("GET", "/orders")).json()["shown_hash"]
             assert (await ann.api("POST", "/sessions/start", {"shown_hash": seen})).status_code == 200
+
+
+async def test_what_the_sheet_says_of_a_project_is_signed_too(tmp_path: Path) -> None:
+    """A4: a path that the sheet shows as never touched must not be opened behind the person's back."""
+    async with with_a_draft(tmp_path) as browser:
+        books = browser.at.house.books
+        await by_day.change_project(books, "sample", by="ann", do_not_touch=("secrets/**",))
+        text = await browser.get()
+        assert "secrets/**" in text
+        mine = fresh_hash(text)
+        await by_day.change_project(books, "sample", by="bob", do_not_touch=())
+        assert "The orders have changed since you were shown them." in await browser.get(f"/tonight/ready?shown={mine}")
+        refused = await browser.post("/tonight/start", status=409, shown=mine)
+        assert "Project sample: " in refused
+        assert "never touched nothing" in refused
+        assert (await night(browser)).state is SessionState.BRIEFING
+        # A change in the moment between the press and the signature counts as well.
+        await browser.post("/tonight/start", shown=fresh_hash(refused))
+        await by_day.change_project(books, "sample", by="bob", tools=("Read",))
+        await browser.at.settle()
+        assert (await night(browser)).state is SessionState.BRIEFING
+        assert "The orders have changed since you were shown them." in (await night(browser)).unsigned_because
+
+
+async def test_a_change_of_a_project_on_this_page_comes_with_all_that_it_changes(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        mine = fresh_hash(await browser.get())
+        saved = await browser.post("/tonight/projects/sample", do_not_touch="secrets/**", shown=mine)
+        assert 'id="orders-permissions"' in saved, "the protected paths are on this part of the sheet"
+        assert "somewhere else" not in saved
+        assert fresh_hash(saved) == fresh_hash(await browser.get()) != mine
+        pressed = await browser.post("/tonight/start", shown=fresh_hash(saved))
+        assert "You can close this page." in pressed
+        await browser.at.settle()
+        assert (await night(browser)).state is SessionState.AUTONOMOUS
+
+
+async def test_a_setting_that_the_sheet_shows_is_signed_too(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path) as browser:
+        mine = fresh_hash(await browser.get())
+        changed = {"execution.max_files_changed": 999}
+        row = await by_day.propose_settings(browser.at.house.books, changed, by="bob", note="more")
+        await by_day.apply_settings(browser.at.house.books, row.id, by="bob")
+        await browser.at.house.reload_settings()
+        refused = await browser.post("/tonight/start", status=409, shown=mine)
+        assert "a job changes at most 999 files" in refused

@@ -5,6 +5,7 @@ import contextlib
 from midwatch.errors import MidwatchError
 from midwatch.evening import sign_orders
 from midwatch.evening.context import Evening
+from midwatch.evening.shown_sheet import BETWEEN, orders_hash
 from midwatch.journal.events import Event
 from midwatch.journal.events.preflight import PreflightBegun, SigningAsked
 from midwatch.ports.books import Books
@@ -42,7 +43,8 @@ async def begin(
 def _asked(session: SessionRow | None, signs: str, by: str, preflight: str) -> tuple[Event, ...]:
     if session is None or not signs:
         return ()
-    return (SigningAsked(session=session.id, orders_hash=signs, by=by, preflight=preflight),)
+    orders = signs.partition(BETWEEN)[0]
+    return (SigningAsked(session=session.id, orders_hash=orders, shown=signs, by=by, preflight=preflight),)
 
 
 def _running(row: PreflightRow) -> bool:
@@ -60,7 +62,7 @@ async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRo
 
 async def _begun(books: Books, plan: PreflightPlan, session: SessionRow | None, signs: str, by: str) -> PreflightRow:
     name = books.ids.new("pre")
-    about = (session.id, sign_orders.orders_hash(session.orders)) if session else ("", "")
+    about = (session.id, orders_hash(session.orders)) if session else ("", "")
     begun = PreflightBegun(preflight=name, session=about[0], orders_hash=about[1], plan=plan)
     await books.journal.record(begun, *_asked(session, signs, by, name), actor=by)
     return await books.records.get(PreflightRow, name)
@@ -74,7 +76,7 @@ async def _refuse_unsignable(evening: Evening, orders: Orders, *, thoroughly: bo
 async def latest(records: Records, session: SessionRow) -> PreflightRow | None:
     """Find the last preflight of exactly these orders."""
     rows = await records.find(PreflightRow, session=session.id)
-    same = [row for row in rows if row.orders_hash == sign_orders.orders_hash(session.orders)]
+    same = [row for row in rows if row.orders_hash == orders_hash(session.orders)]
     return same[-1] if same else None
 
 

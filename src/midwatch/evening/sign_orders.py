@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal
 
-from midwatch.errors import MidwatchError, Misuse, Refused, Stale, Unknown
+from midwatch.errors import MidwatchError, Misuse, Refused, Unknown
 from midwatch.evening.context import Evening
 from midwatch.evening.projects import current_level
-from midwatch.journal.entry import canonical, digest
+from midwatch.evening.shown_sheet import BETWEEN, orders_hash, require_shown
 from midwatch.journal.events import Event
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.preflight import SigningDropped
 from midwatch.journal.events.projects import LevelChanged, WorkAdded
 from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
-from midwatch.ports.journal import Journal, Records
+from midwatch.ports.journal import Records
 from midwatch.rules.paths import require_patterns
 from midwatch.settings import Settings, careful_limits, session_limits
 from midwatch.settings.zone import local_time
@@ -25,7 +25,6 @@ from midwatch.terms.preflight import PreflightState
 from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow, WorkRow
 from midwatch.terms.trust import Level
-from midwatch.views.pages.sheet_changes import sheet_changes
 
 LONGEST_TITLE = 300
 Part = Literal["goals", "work", "until", "day"]
@@ -57,7 +56,7 @@ async def draft(evening: Evening, orders: Orders, *, by: str, source: str = "") 
 
 def _no_longer_signed(draft: SessionRow, orders: Orders) -> tuple[Event, ...]:
     """A signature that waits was given for another sheet."""
-    if not draft.signing_by or draft.signing_hash == orders_hash(orders):
+    if not draft.signing_by or draft.signing_hash.partition(BETWEEN)[0] == orders_hash(orders):
         return ()
     why = f"they were changed after {draft.signing_by} pressed Sign."
     return (SigningDropped(session=draft.id, why=why),)
@@ -84,7 +83,7 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     session = await current_draft(books.records)
     orders = session.orders
     if shown:
-        await require_shown(books.journal, session, shown)
+        await require_shown(books, session, shown)
     for _, check in CHECKS:
         await check(evening, orders)
     projects = await _check(evening, orders)
@@ -92,27 +91,6 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     events = await _events(books, session, projects, repositories, by)
     await books.journal.record(*events, actor=by)
     return await books.records.get(SessionRow, session.id)
-
-
-async def require_shown(journal: Journal, session: SessionRow, shown: str) -> None:
-    """Refuse a signature for another sheet than the one that was shown, and say what is different now."""
-    if shown == orders_hash(session.orders):
-        return
-    said = "The orders have changed since you were shown them."
-    changes = await changes_since(journal, session, shown)
-    raise Stale(said, hint="Read the sheet again, then sign it.", because=(said, *changes))
-
-
-async def changes_since(journal: Journal, session: SessionRow, shown: str) -> tuple[str, ...]:
-    """List what is different from the sheet with this hash; nothing where that sheet was never a draft."""
-    after = 0
-    while drafted := await journal.entries(after=after, kinds=("session.opened", "orders.changed")):
-        after = drafted[-1].seq
-        for event in (entry.event for entry in drafted):
-            match event:
-                case ev.SessionOpened(orders=orders) | ev.OrdersChanged(orders=orders) if orders_hash(orders) == shown:
-                    return sheet_changes(orders, session.orders)
-    return ()
 
 
 async def obstacles(evening: Evening, orders: Orders, *, with_repositories: bool = True) -> tuple[Obstacle, ...]:
@@ -268,8 +246,3 @@ CHECKS: Final[tuple[tuple[Part, Check], ...]] = (
 
 def _distinct(projects: tuple[ProjectRow, ...]) -> list[ProjectRow]:
     return list({row.id: row for row in projects}.values())
-
-
-def orders_hash(orders: Orders) -> str:
-    """Return the hash that identifies exactly these orders."""
-    return digest(canonical(orders.model_dump(mode="json")))

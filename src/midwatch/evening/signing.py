@@ -5,6 +5,7 @@ import contextlib
 from midwatch.errors import MidwatchError, Stale
 from midwatch.evening import preflight, sign_orders
 from midwatch.evening.context import Evening
+from midwatch.evening.shown_sheet import require_shown
 from midwatch.journal.events.preflight import SigningDropped
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.ports.books import Books
@@ -26,7 +27,7 @@ async def sign(evening: Evening, *, by: str, shown: str, anyway: str = "") -> Se
     """
     books = evening.books
     draft = await sign_orders.current_draft(books.records)
-    await sign_orders.require_shown(books.journal, draft, shown)
+    await require_shown(books, draft, shown)
     if await preflight.may_sign(books, anyway=anyway):
         return await sign_orders.start(evening, by=by, shown=shown)
     if not draft.signing_by:
@@ -57,6 +58,11 @@ async def carry_out(evening: Evening, name: str) -> None:
 
 
 async def _give(evening: Evening, draft: SessionRow) -> None:
+    try:
+        await require_shown(evening.books, draft, draft.signing_hash)
+    except Stale as error:  # a project or a setting on the sheet was changed meanwhile
+        await _drop(evening.books.journal, evening.books.ids, draft, error.message)
+        return
     try:
         await sign_orders.start(evening, by=draft.signing_by, shown=draft.signing_hash)
     except Stale:

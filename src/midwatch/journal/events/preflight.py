@@ -1,11 +1,12 @@
 """A preflight: everything the night needs is tried before the orders are signed; and a signature that waits for it."""
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from midwatch.journal.events.happening import Happening
 from midwatch.terms.preflight import LineState, PreflightPlan, What
+from midwatch.terms.term import without_unset
 
 
 class PreflightBegun(Happening):
@@ -53,6 +54,12 @@ class SigningAsked(Happening):
     orders_hash: str
     by: str
     preflight: str
+    shown: str = ""
+    """The hash of the whole sheet; empty in entries from before it covered more than the orders."""
+
+    @model_serializer(mode="wrap")
+    def _as_asked(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_unset(dump(self), ("shown",))
 
 
 class SigningDropped(Happening):

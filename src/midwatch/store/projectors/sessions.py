@@ -278,7 +278,7 @@ def signing_asked(c: sa.Connection, _: Entry, event: preflight_events.SigningAsk
     if digest(canonical(now["orders"])) != event.orders_hash:
         raise Stale("The orders were changed while they were being signed.", hint="Read them again.")
     where = {"id": event.session, "state": SessionState.BRIEFING, "signed_by": "", "signing_by": ""}
-    change(c, sessions, where, signing_by=event.by, signing_hash=event.orders_hash, unsigned_because="")
+    change(c, sessions, where, signing_by=event.by, signing_hash=event.shown or event.orders_hash, unsigned_because="")
 
 
 @on(preflight_events.SigningDropped)

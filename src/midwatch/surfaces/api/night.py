@@ -32,14 +32,14 @@ class OrdersText(Term):
 async def draft(house: TheHouse, person: Person, given: OrdersText) -> DraftShown:
     """Save orders as the draft for tonight."""
     read = read_orders(given.toml, name=given.name)
-    return draft_shown(await sign_orders.draft(house.evening, read, by=person, source=given.name))
+    return await draft_shown(house, await sign_orders.draft(house.evening, read, by=person, source=given.name))
 
 
 class Signature(Term):
     """Which sheet a person signs."""
 
     shown_hash: str = Field(min_length=1)
-    """The `orders_hash` of the draft that the person was shown."""
+    """The `shown_hash` of the draft that the person was shown."""
 
 
 @router.post("/sessions/start", dependencies=[Operates])

@@ -6,6 +6,7 @@ import contextlib
 from midwatch.compose.read_side import ReadSide
 from midwatch.evening import sign_orders
 from midwatch.evening.orders_file import EXAMPLE
+from midwatch.evening.shown_sheet import sheet_hash
 from midwatch.journal.entry import Entry
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.queries.reads import LONGEST_WAIT, Page, PageSize, Place, PlainText, ReadTable, fields
@@ -28,9 +29,10 @@ class SessionWhole(SessionRow):
 
 
 class DraftShown(SessionRow):
-    """A draft, and the hash that a signature for exactly these orders names."""
+    """A draft, and the hash that a signature names."""
 
-    orders_hash: str
+    shown_hash: str
+    """Of exactly these orders, and of what their projects and the settings add to them now."""
 
 
 class EntryShown(Term):
@@ -56,11 +58,12 @@ async def example() -> PlainText:
 @READS.at("/orders")
 async def orders(house: ReadSide) -> DraftShown:
     """Show the draft that waits to be signed."""
-    return draft_shown(await sign_orders.current_draft(house.records))
+    return await draft_shown(house, await sign_orders.current_draft(house.records))
 
 
-def draft_shown(draft: SessionRow) -> DraftShown:
-    return DraftShown(**fields(draft), orders_hash=sign_orders.orders_hash(draft.orders))
+async def draft_shown(house: ReadSide, draft: SessionRow) -> DraftShown:
+    shown = await sheet_hash(house.records, house.loaded.settings, draft.orders)
+    return DraftShown(**fields(draft), shown_hash=shown)
 
 
 @READS.at("/sessions")

@@ -5,6 +5,7 @@ from typing import Final
 
 from midwatch.terms.money import dollars, micros, span
 from midwatch.terms.orders import Limits, OrderedWork, Orders
+from midwatch.terms.records import ProjectRow
 from midwatch.views.text.plain import clean, listed
 
 LONGEST = 120
@@ -43,6 +44,27 @@ def sheet_changes(before: Orders, after: Orders) -> tuple[str, ...]:
         *(f"{LINE_NAMES[one]} is a default now" for one in after.unsaid if one not in before.unsaid),
     )
     return tuple(one for one in found if one)
+
+
+def bounds_now(plan_minutes: float, files: int, lines: int) -> str:
+    """Say what the settings add to every sheet."""
+    return f"Settings: a plan waits {span(plan_minutes)}; a job changes at most {files} files and {lines} lines"
+
+
+def project_now(row: ProjectRow, *, protected: bool) -> str:
+    """Say what a project adds to a sheet: where work begins, what proves it, and what agents may do there."""
+    facts = {
+        "at": (row.path, row.branch),
+        "never touched": row.do_not_touch,
+        "checks": row.checks or ("found ones",),
+        "setup": (row.setup or "by its lockfiles",),
+        "tools": row.tools or ("as ordered",),
+        "always allowed": row.always_tools,
+        "it is": (*row.flags, *(("protected by the settings",) if protected else ())),
+        "pull requests at": (row.forge,) if row.forge else (),
+    }
+    said = (f"{name} {', '.join(clean(one, LONGEST) for one in values) or 'nothing'}" for name, values in facts.items())
+    return f"Project {clean(row.name)}: {'; '.join(said)}"
 
 
 def _turned(name: str, old: str, new: str) -> str:

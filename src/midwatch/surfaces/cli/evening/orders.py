@@ -141,7 +141,7 @@ def start(
         if not (anyway or yes or as_json) and not _signs(found):
             typer.echo("Nothing was signed; the orders wait: midwatch start")
             return
-    session = client.send("POST", "/sessions/start", {"shown_hash": draft["orders_hash"]})
+    session = client.send("POST", "/sessions/start", {"shown_hash": draft["shown_hash"]})
     if as_json:
         show_json(session)
         return

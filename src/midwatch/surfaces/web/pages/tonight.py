@@ -88,7 +88,7 @@ async def change_part(
     if before is None:
         return await answer(house, "body")
     saved, whole = forms.Form("saved", item=part), SHEET if part == "text" else ()
-    return await followed(house, on, *whole, part, "projects", form=saved, before=before)
+    return await followed(house, on, *whole, part, "projects", form=saved)
 
 
 def _wrong(part: str, error: MidwatchError, values: dict[str, object], item: str = "") -> forms.Form:
@@ -105,7 +105,7 @@ async def drop_work(house: TheHouse, person: Person, request: Request, on: ThePa
     was, before = str((await request.form()).get("was", "")), await _draft(house)
     left = forms.without(before.orders if before else Orders(), item, was)
     await sign_orders.draft(house.evening, left, by=person, source=SOURCE)
-    return await followed(house, on, "work", "projects", form=forms.Form("saved", item="work"), before=before)
+    return await followed(house, on, "work", "projects", form=forms.Form("saved", item="work"))
 
 
 @router.post("/tonight/begin", dependencies=[Operates])
@@ -131,7 +131,7 @@ async def take(house: TheHouse, person: Person, on: ThePage, item: str) -> HTMLR
         await sign_orders.draft(house.evening, orders.model_copy(update={"work": work}), by=person, source=SOURCE)
     if before is None:
         return await answer(house, "body")
-    return await followed(house, on, "work", "projects", before=before)
+    return await followed(house, on, "work", "projects")
 
 
 @router.get("/tonight/sheet", dependencies=[Reads])

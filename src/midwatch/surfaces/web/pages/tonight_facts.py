@@ -7,6 +7,7 @@ from midwatch.errors import MidwatchError
 from midwatch.evening import preflight as looks
 from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders
+from midwatch.evening.shown_sheet import sheet_hash
 from midwatch.rules.checks.discovery import NONE
 from midwatch.rules.gate.levels import HOUSEKEEPER, effective_level
 from midwatch.rules.people.asks import approved_at_once, silence_in_words, what_silence_means
@@ -76,7 +77,7 @@ async def _sheet(
     return {
         "orders": orders,
         "signed_level": sheet.orders.level,
-        "orders_hash": sign_orders.orders_hash(sheet.orders),
+        "shown_hash": await sheet_hash(house.records, house.loaded.settings, sheet.orders),
         "is_behind": False,
         "was_behind": False,
         "changes": (),

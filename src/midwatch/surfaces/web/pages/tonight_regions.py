@@ -1,17 +1,19 @@
 """The regions of the page Tonight: each one a template that can be sent again by itself."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
 
 from midwatch.compose.house import House
-from midwatch.evening import sign_orders
+from midwatch.evening.shown_sheet import changes_since, sheet_hash
+from midwatch.surfaces.api.access import TheHouse
 from midwatch.surfaces.web.pages.tonight_facts import Shown, seen
 from midwatch.surfaces.web.pages.tonight_forms import Form
 from midwatch.surfaces.web.site.page import fragment
+from midwatch.terms.projects import SessionState
 from midwatch.terms.records import SessionRow
 
 REGIONS: Final = {
@@ -30,11 +32,11 @@ REGIONS: Final = {
     "level": ("tonight-level", "_tonight_level.html"),
 }
 """By name: its place on the page, and its template."""
-FOLLOWING: Final = ("head", "wont", "estimate", "sign", "ready")
-"""The regions that are sent again whenever the orders or the projects change."""
+FOLLOWING: Final = ("head", "permissions", "wont", "estimate", "sign", "ready")
+"""The regions that are sent again whenever the orders or the projects change; one that is open stays as it is."""
 
 
-SHEET: Final = ("goals", "work", "limits", "permissions", *FOLLOWING)
+SHEET: Final = ("goals", "work", "limits", *FOLLOWING)
 """Everything that a signature is for, and what follows from it."""
 
 
@@ -46,12 +48,20 @@ class PageState:
     """The hash of the sheet it shows."""
     open: tuple[str, ...] = ()
     """The parts that are open for changes, with what was typed and not saved."""
+    behind: bool = False
+    """Something else changed the sheet before the act that the page asks for."""
+    changes: tuple[str, ...] = ()
+    """What that was."""
 
 
-async def _page_state(request: Request) -> PageState:
+async def _page_state(request: Request, house: TheHouse) -> PageState:
     sent = request.query_params if request.method == "GET" else await request.form()
-    shown = sent.get("shown", "")
-    return PageState(str(shown), tuple(dict.fromkeys(str(one) for one in sent.getlist("open"))))
+    shown = str(sent.get("shown", ""))
+    page = PageState(shown, tuple(dict.fromkeys(str(one) for one in sent.getlist("open"))))
+    drafts = await house.records.find(SessionRow, state=SessionState.BRIEFING, ad_hoc=False)
+    if not drafts or shown == await sheet_hash(house.records, house.loaded.settings, drafts[-1].orders):
+        return page
+    return replace(page, behind=True, changes=await changes_since(house.books, drafts[-1], shown))
 
 
 ThePage = Annotated[PageState, Depends(_page_state)]
@@ -69,20 +79,17 @@ async def followed(
     page: PageState,
     *names: str,
     form: Form | None = None,
-    before: SessionRow | None = None,
 ) -> HTMLResponse:
-    """Answer an act of the person with these regions and what follows from the orders.
+    """Answer an act of the person with these regions and what follows from the orders and projects.
 
-    `before` is the draft before the act. A page that showed another sheet gets the whole sheet, and what is different:
-    the hash that it will sign never belongs to something it does not show.
+    A page that showed another sheet before gets the whole sheet, and what is different: the hash that it will sign
+    never belongs to something it does not show.
     """
     shown = await seen(house)
-    names = (*names, *FOLLOWING)
-    draft = before or shown["draft"]
-    if draft is not None and page.shown != sign_orders.orders_hash(draft.orders):
-        shown["changes"] = await sign_orders.changes_since(house.journal, draft, page.shown)
-        shown["was_behind"] = True
-        names = (*names, *(one for one in SHEET if one not in page.open or one in names))
+    rest = SHEET if page.behind else FOLLOWING
+    names = (*names, *(one for one in rest if one not in page.open or one in names))
+    if page.behind:
+        shown |= {"changes": page.changes, "was_behind": True}
     return _sent(names, shown, form, 200)
 
 
@@ -99,7 +106,7 @@ async def unsaved(house: House, page: PageState, form: Form, status: int) -> HTM
 async def _as_shown(house: House, page: PageState) -> Shown:
     shown = await seen(house)
     if shown["draft"] is not None and page.shown:
-        shown |= {"is_behind": page.shown != shown["orders_hash"], "orders_hash": page.shown}
+        shown |= {"is_behind": page.shown != shown["shown_hash"], "shown_hash": page.shown}
     return shown
 
 
