@@ -9,7 +9,7 @@ from midwatch.compose.house import House, Parts
 from midwatch.compose.opening import open_house
 from midwatch.engine.clocks import SystemClock
 from midwatch.engine.inline import InlineEngine
-from midwatch.evening.sign_orders import orders_hash
+from midwatch.evening.shown_sheet import orders_hash
 from midwatch.journal.events.projects import LevelChanged, ProjectAdded
 from midwatch.journal.events.session import OrderedItem, OrdersSigned, SessionOpened, SessionStarted
 from midwatch.night.rounds.world import look

@@ -9,6 +9,7 @@ MidwatchError
 │  ├─ Withheld  M203  exit 3, HTTP 403   a person has to allow it      the person allows it, or not
 │  ├─ Stranger  M201  exit 3, HTTP 401   the caller is not known       the caller signs in
 │  └─ Stale     M209  exit 3, HTTP 409   the state has changed since   the caller looks again
+│     └─ NoPlace M210 exit 3, HTTP 409   all places for jobs are taken the job waits for one
 ├─ Exhausted    M3xx  exit 4, HTTP 409   budget, time or space is used the night ends well
 │  ├─ NightSpent M303 exit 4, HTTP 409   the night's budget is used    the night ends well
 │  ├─ JobSpent  M302  exit 4, HTTP 409   a job's own budget is used    the person grants more, or not
@@ -113,6 +114,12 @@ class Stale(Refused):
 
     code = "M209"
     status = 409
+
+
+class NoPlace(Stale):
+    """As many jobs are at work as may be."""
+
+    code = "M210"
 
 
 class Unsafe(Refused):

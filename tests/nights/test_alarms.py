@@ -124,7 +124,7 @@ async def test_progress_is_told_quietly_at_each_check_in(tmp_path: Path) -> None
         await begun(house, tmp_path, level=Level.MODERATE)
         await house.pass_time(minutes=31)
         made = [row for row in await house.house.records.find(CheckInRow) if row.type == "progress"]
-        told = await notices(house, "0 of 1 done, 1 running.")
+        told = await notices(house, "0 of 1 done, 1 waits.")
         assert made
         assert [row.tier for row in told] == [Tier.SUMMARY] * len(made)
 

@@ -184,3 +184,17 @@ async def test_a_brain_that_spins_pauses_the_night_and_wakes_the_person(tmp_path
         await house.settle()
         assert len(await house.house.records.find(JobRow)) == 1
         await all_is_well(house)
+
+
+async def test_of_a_brains_proposals_the_most_pressing_come_first(tmp_path: Path) -> None:
+    """O14: 1 is the most pressing; what is over the limit of a round is the least pressing."""
+
+    def turn(sense: Sense) -> Sequence[Proposal]:
+        return tuple(about(sense, ActKind.NOTE, 0, message=f"{one}", priority=one) for one in (5, 1, 3))
+
+    flags = {"rounds.max_proposals": 2}
+    async with a_scripted_house(tmp_path / "home", brain=TurnsBrain(turn), flags=flags) as house:
+        await begun(house, tmp_path, Level.FULL)
+        await house.settle()
+        acts = await house.house.records.find(ActRow)
+        assert [act.proposal.priority for act in acts] == [1, 3]

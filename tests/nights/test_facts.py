@@ -247,7 +247,9 @@ async def test_the_project_as_policy_sees_it(tmp_path: Path) -> None:
         assert project.job is not None
         assert (project.job.id, project.job.running, project.job.in_error) == (job.id, True, False)
         assert project.job.started_at == job.started_at
-        assert (await facts(house, ActKind.START)).jobs_running == 1
+        assert (await facts(house, ActKind.START)).jobs_running == 0, (
+            "it waits for its plan's approval, without a place"
+        )
         assert not project.open_pull_request
         for flag in Flag:
             await by_day.flag_project(house.house.books, "sample", flag, on=True, by="ann")

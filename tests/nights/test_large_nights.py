@@ -27,7 +27,8 @@ async def test_eighteen_works_speak_once_for_each_plan_and_a_few_times_besides(t
         assert len(besides) <= 7, [row.text for row in besides]
         together = "\n".join(row.text for row in besides)
         for number in range(1, 19):
-            assert together.count(f"start in repository-{(number - 1) % 6 + 1}: Improve part {number}.") == 1
+            begun = f"start in repository-{(number - 1) % 6 + 1}: Improve part {number}"
+            assert together.count(f"{begun};") + together.count(f"{begun}.") == 1
         assert together.count("PR ready: Edit something · agent/job_") == 18
         assert together.count("1 file · +1 -0 · checks green · No model requests · ") == 18
         await all_is_well(house)

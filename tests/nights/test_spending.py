@@ -44,7 +44,7 @@ async def test_each_share_of_the_money_is_told_once_and_the_last_ends_the_night(
         assert (await about_money(house))[2:] == [("alert", "budget, 80 % of its money")]
         alerts = [row.text for row in await house.house.records.find(NoticeRow) if "has used" in row.text]
         spent = "$4.11 of $5 and 63 k of 100 k tokens are spent."
-        assert alerts == [f"Night 1 has used 80 % of its money. 0 of 1 done, 1 running. {spent}"]
+        assert alerts == [f"Night 1 has used 80 % of its money. 0 of 1 done, 1 waits. {spent}"]
         await spend(house, 1.00)
         (night,) = await house.house.records.find(SessionRow)
         assert night.reason == "the night's money is used up"

@@ -7,7 +7,7 @@ import pytest
 
 from midwatch.evening import projects as by_day
 from midwatch.evening.orders_file import read_orders
-from midwatch.evening.sign_orders import orders_hash
+from midwatch.evening.shown_sheet import orders_hash
 from midwatch.journal.events.jobs import PullRequestReworded
 from midwatch.ports.agent import Task
 from midwatch.rules.gate.contract import part_of

@@ -146,6 +146,13 @@ def a_late_word(entries: Entries) -> Entries:
     return written([*(one.event for one in entries), verified.model_copy(update={"epoch": newest})], entries)
 
 
+def beside_another(entries: Entries) -> Entries:
+    """Another job is at work all the time, and there is one place."""
+    one_place = altering(work.JobClaimed, places=1)(entries)
+    claimed = next(one.event for one in one_place if isinstance(one.event, work.JobClaimed))
+    return written([claimed.model_copy(update={"job": "job_other"}), *(one.event for one in one_place)], entries)
+
+
 CORRUPTIONS: list[tuple[str, Callable[[Entries], Entries]]] = [
     ("in_order", without_a_check_in),
     ("in_order", last_entry(at=EVENING - timedelta(days=1))),
@@ -164,6 +171,7 @@ CORRUPTIONS: list[tuple[str, Callable[[Entries], Entries]]] = [
     ("one_end", twice(work.JobEnded)),
     ("one_end", twice(work.RunFinished)),
     ("runs_end_together", dropping(work.JobEnded)),
+    ("no_more_than_places", beside_another),
     ("done_is_delivered", dropping(work.PullRequestOpened)),
     ("tools_finished", dropping(ev.ToolFinished)),
     ("nothing_above_the_level", altering(ev.SessionStarted, level=Level.OBSERVE)),

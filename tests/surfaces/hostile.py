@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from midwatch.errors import MidwatchError
-from midwatch.evening.sign_orders import orders_hash
+from midwatch.evening.shown_sheet import orders_hash
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import Event, crew, jobs, morning, people, projects, session, workshop
 from midwatch.terms.asks import AskDraft, AskKind, held_question

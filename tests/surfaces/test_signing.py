@@ -155,8 +155,9 @@ async def test_a_change_of_a_project_on_this_page_comes_with_all_that_it_changes
 async def test_a_setting_that_the_sheet_shows_is_signed_too(tmp_path: Path) -> None:
     async with with_a_draft(tmp_path) as browser:
         mine = fresh_hash(await browser.get())
-        changed = {"execution.max_files_changed": 999}
-        row = await by_day.propose_settings(browser.at.house.books, changed, by="bob", note="more")
+        row = await by_day.propose_settings(
+            browser.at.house.books, {"execution.max_files_changed": 999}, by="bob", note="more"
+        )
         await by_day.apply_settings(browser.at.house.books, row.id, by="bob")
         await browser.at.house.reload_settings()
         refused = await browser.post("/tonight/start", status=409, shown=mine)

@@ -16,7 +16,7 @@ from midwatch.night import flow
 from midwatch.night.asks import settlement
 from midwatch.night.context import Night
 from midwatch.night.delivery import sibling_updates
-from midwatch.night.jobs import attempt, planning
+from midwatch.night.jobs import attempt, places, planning
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
 from midwatch.night.rounds import acts
@@ -136,6 +136,7 @@ class Performer:
                 if name == "close":
                     await sibling_updates.retell(night.books, night.outside, subject)
                     await acts.restart_stopped(night.books, night.workspace.rooms, subject)
+                    await places.hand_out(night.books)
 
     async def _job(self, night: Night, name: str, args: dict[str, str]) -> None:
         if name == "stage":

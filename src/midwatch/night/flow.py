@@ -45,15 +45,14 @@ async def _plan(books: Books, brain: Brain, world: World) -> ev.RoundPlanned:
     answer = await brain.propose(world.sense())
     rounds = world.settings.rounds
     wish = None if answer.next_in_seconds is None else timedelta(seconds=answer.next_in_seconds)
+    ranked = sorted(answer.proposals, key=lambda one: one.priority)  # 1 is the most pressing
     planned = ev.RoundPlanned(
         session=session.id,
         number=session.rounds,
         brain=brain.name,
         summary=answer.summary,
         sensed=world.counts(),
-        proposals=tuple(
-            ev.Proposed(act=books.ids.new("act"), proposal=one) for one in answer.proposals[: rounds.max_proposals]
-        ),
+        proposals=tuple(ev.Proposed(act=books.ids.new("act"), proposal=one) for one in ranked[: rounds.max_proposals]),
         next_in_seconds=int(next_round_after(wish, _pace(rounds)).total_seconds()),
     )
     await books.journal.record(planned, key=key)

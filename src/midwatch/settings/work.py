@@ -24,7 +24,7 @@ class JobsSettings(SettingsSection):
     """How many jobs run at the same time, and what the machine must have free."""
 
     max_in_all: Few = 5
-    """Maximum number of jobs at the same time; one project never has more than one."""
+    """Maximum number of jobs at work at the same time; those that wait do not count. A project never has two jobs."""
     max_retries: Few = 3
     """Attempts per cause, and consecutive ones per project, before you are asked."""
     min_free_memory_mib: Mebibytes = 2048

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 
 from midwatch.compose.crew import owners_of
-from midwatch.evening.sign_orders import orders_hash
+from midwatch.evening.shown_sheet import orders_hash
 from midwatch.gateway.metering import PriceList, Upstream
 from midwatch.gateway.model_access import ModelProxies
 from midwatch.gateway.vault import Vault

@@ -71,6 +71,8 @@ class JobClaimed(Happening):
     epoch: int
     worker: str
     isolation: Isolation = Isolation.NONE
+    places: int = 0
+    """How many jobs may be at work; 0 in entries from before this was kept."""
 
 
 class JobMirrored(JobHappening):

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 
-from midwatch.errors import MidwatchError, Refused, Stale, Unavailable
+from midwatch.errors import MidwatchError, NoPlace, Refused, Stale, Unavailable
 from midwatch.journal.events import Event
 from midwatch.journal.events.jobs import JobClaimed, JobEnded
 from midwatch.journal.events.session import AskOpened, NoticeRaised
@@ -11,7 +11,7 @@ from midwatch.night.agents.assignment import grace
 from midwatch.night.asks import agent_questions
 from midwatch.night.asks.held_calls import withdraw, withdraw_calls
 from midwatch.night.context import Night
-from midwatch.night.jobs import milestones
+from midwatch.night.jobs import milestones, places
 from midwatch.night.jobs.stages import STAGES
 from midwatch.night.jobs.time_box import box_opened, stopped_well
 from midwatch.night.recovery import failures, waits
@@ -43,7 +43,9 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
     books, workspace = night.books, night.workspace
     job = await books.records.get(JobRow, job_id)
     if job.state.over or job.state is JobState.WAITING or job.stage is not stage or attempt < job.attempt:
-        return  # done already, by an attempt before a crash; a waiting job is woken by JobWoken
+        # Done already, by an attempt before a crash; a waiting job is woken by JobWoken.
+        await places.hand_out(books)
+        return
     epoch = job.epoch + 1
     wake_up = workspace.wake_ups.of(job.id)  # before the claim: a stop right after it must find this event
     hung = True
@@ -56,6 +58,9 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
         job = (await books.records.get(JobRow, job_id)).model_copy(update={"epoch": epoch})
         await milestones.stage_begins(books.journal, books.ids, books.settings(), job)
         events, met = await _done(night, job, stage)
+    except NoPlace:
+        await _waits_for_a_place(books, workspace.rooms, job)
+        return
     finally:
         stopped = wake_up.is_set()
         if hung:
@@ -68,16 +73,27 @@ async def attempt_stage(night: Night, job_id: str, stage: Stage, attempt: int) -
             await agent_questions.wake(books.journal, books.records, job.id, by="midwatch")
         # Only now: until the outcome is recorded, a restarted server reads it again from the agent's output.
         await workspace.rooms.put_away(job.id)
+        await places.hand_out(books)
+
+
+async def _waits_for_a_place(books: Books, rooms: Rooms, job: JobRow) -> None:
+    await places.wait(books, job)
+    await halt(books, rooms, job.id)  # a stop that came before the wait was recorded found nothing to end
 
 
 async def _claimed(books: Books, rooms: Rooms, job: JobRow, stage: Stage, attempt: int) -> bool:
-    """Claim the next epoch; return whether it is ours."""
+    """Claim the next epoch; return whether it is ours. Raises NoPlace if too many others are at work."""
     epoch, isolation = job.epoch + 1, rooms.isolation
-    claim = JobClaimed(job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=books.worker, isolation=isolation)
+    most = books.settings().jobs.max_in_all
+    claim = JobClaimed(
+        job=job.id, stage=stage, attempt=attempt, epoch=epoch, worker=books.worker, isolation=isolation, places=most
+    )
     try:
         box = await box_opened(books.records, books.clock, books.settings(), job, epoch)
         # Without a key: two workers of one process write equal claims; with a key, both would believe they had claimed.
         await books.journal.record(claim, *box, actor=books.worker)
+    except NoPlace:
+        raise
     except Stale:
         return False
     return True

@@ -12,6 +12,7 @@ from midwatch.errors import Stale
 from midwatch.journal.follows import QueuedWork
 from midwatch.night.context import Outside, Workspace
 from midwatch.night.delivery.sibling_updates import catch_up
+from midwatch.night.jobs import places
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
 from midwatch.night.recovery.stuck_jobs import Watched
@@ -20,6 +21,7 @@ from midwatch.night.rounds.world import look
 from midwatch.ports.books import Books
 from midwatch.ports.clock import Clock
 from midwatch.ports.journal import Records
+from midwatch.rules.recovery.liveness import PLACE
 from midwatch.rules.recovery.recovery import Cause
 from midwatch.terms.asks import AskKind, AskState, Tier
 from midwatch.terms.jobs import JobState, Stage
@@ -47,8 +49,9 @@ async def overdue(clock: Clock, records: Records) -> tuple[QueuedWork, ...]:
 
 async def _unsettled(records: Records, late: datetime) -> list[QueuedWork]:
     """Find answered asks whose jobs still wait, and stopped jobs that were never ended."""
-    # A job that waits for a time has a timer.
-    waiting = tuple(job.id for job in await records.find(JobRow, state=JobState.WAITING) if job.wakes_at is None)
+    # A job that waits for a time has a timer, and one that waits for a place is woken when one is free.
+    held = [job for job in await records.find(JobRow, state=JobState.WAITING) if job.wakes_at is None]
+    waiting = tuple(job.id for job in held if job.cause != PLACE)
     about = await records.find(AskRow, subject=waiting, kind=WAITED_FOR) if waiting else ()
     newest = {ask.subject: ask for ask in about}
     asks = [ask for ask in newest.values() if ask.state in {AskState.ANSWERED, AskState.EXPIRED}]
@@ -147,6 +150,7 @@ class Patrol:
         """Carry out all overdue work; return how much there was."""
         await end_orphans(self._books, self._workspace.rooms)
         await credentials_forgotten(self._books)
+        await places.hand_out(self._books)
         await watch_commands(self._books)
         left = (*await overdue(self._books.clock, self._books.records), *await self._watched.stranded())
         for work in left:

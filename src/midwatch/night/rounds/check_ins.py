@@ -29,6 +29,7 @@ from midwatch.terms.facts import Budget
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many
 from midwatch.terms.records import CheckInRow
+from midwatch.views.text.progress import progress
 
 GOING = frozenset({"todo", "working", "waiting", "asked", "boxed"})
 WHY = {
@@ -90,7 +91,7 @@ def _check_in(ids: Ids, world: World, made: Sequence[CheckInRow], news: Sequence
 
 def _standing(world: World) -> str:
     counted = tally(world.session.works(), world.jobs, world.acts)
-    text = f"{counted.done} of {counted.ordered} done, {len(world.running)} running."
+    text = f"{progress(counted)}."
     money, tokens = world.budgets().usd_micros, world.budgets().tokens
     if not money.spent and not tokens.spent:
         return text

@@ -56,10 +56,7 @@ async def _begun(records: Records, acts: Iterable[PastAct], known: set[str]) -> 
     rows = await records.find(ActRow, id=new) if new else ()
     reported = [row for row in rows if row.verdict.outcome is GateOutcome.EXECUTE_AND_TELL]
     names = {row.id: row.name for row in await records.find(ProjectRow, id=tuple({act.project for act in reported}))}
-    return tuple(
-        News(_act(act), f"Decided to {in_words(act.proposal, names.get(act.project, act.project))}.")
-        for act in reported
-    )
+    return tuple(News(_act(act), in_words(act.proposal, names.get(act.project, act.project))) for act in reported)
 
 
 def _act(act: PastAct) -> str:
@@ -121,8 +118,9 @@ def _is_news(part: str) -> bool:
 
 
 def lines(news: Sequence[News]) -> str:
-    """Write it as lines below a first sentence; what ended comes first."""
-    ordered = sorted(news, key=lambda one: not one.ended)
-    more = len(ordered) - MOST_LINES
-    left = [f"- and {more} more: midwatch status"] if more > 0 else []
-    return "".join(f"\n{line}" for line in (*(f"- {one.text}" for one in ordered[:MOST_LINES]), *left))
+    """Write it as lines below a first sentence: what ended, one by one, and in one line what was begun."""
+    ended, begun = [one.text for one in news if one.ended], [one.text for one in news if not one.ended]
+    more = len(ended) - MOST_LINES
+    said = [*ended[:MOST_LINES], *([f"and {more} more: midwatch status"] if more > 0 else [])]
+    said += [f"Decided to {'; '.join(begun)}."] if begun else []
+    return "".join(f"\n- {one}" for one in said)

@@ -15,6 +15,7 @@ from midwatch.rules.gate.act_groups import PASSING
 from midwatch.rules.gate.contract import authority_of
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.people.notices import is_quiet
+from midwatch.rules.recovery.liveness import PLACE
 from midwatch.rules.recovery.tries import GUIDANCE, failed_in_a_row, forgiven_at
 from midwatch.settings import Settings, gate_limits, quiet_hours
 from midwatch.settings.zone import local_time
@@ -95,6 +96,10 @@ class World:
         """Whether a job of tonight read untrusted text: the brain is shown what its jobs say, so it may repeat it."""
         return any(job.tainted for job in self.jobs)
 
+    def at_work(self) -> tuple[JobRow, ...]:
+        """List the jobs that have a place or wait for one; a job that waits for anything else leaves its place."""
+        return tuple(job for job in self.running if job.state is not JobState.WAITING or job.cause == PLACE)
+
     def on_whose_word(self, proposal: Proposal) -> Proposer:
         """Return who stands behind a proposal: a person who said to go on with what failed, else the brain.
 
@@ -139,7 +144,7 @@ class World:
         """Return the counts of this snapshot, for the journal."""
         return {
             "state_version": self.head,
-            "jobs_running": len(self.running),
+            "jobs_running": len(self.at_work()),
             "open_asks": len(self.asks),
             "items": {item.work_item: item.state for item in self.items()},
         }
@@ -174,7 +179,7 @@ class World:
             target_for_person=self._for_person(proposal.target),
             same_action_at=_latest(same_kind),
             same_project_at=_latest(act for act in same_project if act.kind not in QUIET_KINDS),
-            jobs_running=len(self.running),
+            jobs_running=len(self.at_work()),
             free_memory_bytes=self.free_memory,
             free_disk_bytes=self.free_disk,
             budgets=self.budgets(),

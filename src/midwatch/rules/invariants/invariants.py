@@ -357,6 +357,21 @@ def done_is_delivered(entries: Sequence[Entry], _: RecordsSeen) -> Found:
                 pass
 
 
+def no_more_than_places(entries: Sequence[Entry], _: RecordsSeen) -> Found:
+    """Never are more jobs at work than there were places when the last one began or went on."""
+    at_work: set[str] = set()
+    for entry in entries:
+        match entry.event:
+            case work.JobClaimed(job=job, places=places):
+                if places and job not in at_work and len(at_work) >= places:
+                    yield f"{job} went to work beside {len(at_work)} others, with {places} places", entry.seq
+                at_work.add(job)
+            case work.JobPlanned(job=job) | work.JobWaits(job=job) | JobEnded(job=job):
+                at_work.discard(job)
+            case _:
+                pass
+
+
 RULES: Final[dict[str, Rule]] = {
     "in_order": in_order,
     "because_backwards": because_backwards,
@@ -371,6 +386,7 @@ RULES: Final[dict[str, Rule]] = {
     "boxes_have_timers": boxes_have_timers,
     "deadlines_have_timers": deadlines_have_timers,
     "nights_stay_awake": nights_stay_awake,
+    "no_more_than_places": no_more_than_places,
     "runs_end_together": runs_end_together,
     "done_is_delivered": done_is_delivered,
     "within_ceilings": within_ceilings,

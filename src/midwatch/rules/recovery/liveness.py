@@ -13,6 +13,8 @@ from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, TimerRow
 
 LIMIT: Final = Cause.LIMIT.value
+PLACE: Final = "place"
+"""The cause of a job that waits because as many others are at work as may be."""
 
 
 class Path(StrEnum):
@@ -24,7 +26,7 @@ class Path(StrEnum):
     QUEUED = "queued"
     """Its next try is queued and has not started yet."""
     WAITS = "waits"
-    """For an ask, or for a limit to reset."""
+    """For an ask, for a limit to reset, or for a free place."""
     RECOVERS = "recovers"
     """It failed, and tries again at an hour that is set."""
     STRANDED = "stranded"
@@ -70,6 +72,8 @@ def _waits(job: JobRow, asks: Iterable[AskRow], timers: Iterable[TimerRow]) -> S
     ask = _asked(job, asks)
     if ask is not None:
         return Standing(Path.WAITS, f"waits for you: ask {ask.number}", until=ask.due_at)
+    if job.cause == PLACE:
+        return Standing(Path.WAITS, "waits for a free place")
     woken = next((one.due_at for one in timers if one.kind == "job" and one.subject == job.id), None)
     if woken is None:
         return Standing(Path.STRANDED, f"waits: {job.waits_for or job.stage.said}")

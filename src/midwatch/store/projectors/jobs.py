@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from midwatch.errors import Stale
+from midwatch.errors import NoPlace, Stale
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import jobs as ev
 from midwatch.store.projectors.rows import adjust, begin, change, clear_timer, failures_with, on, rested, row
@@ -14,6 +14,8 @@ from midwatch.terms.trust import Isolation
 
 NOT_OVER = tuple(state.value for state in JobState if not state.over)
 GOING = (JobState.RUNNING.value, JobState.QUEUED.value)
+HAVE_PLACES = (JobState.RUNNING.value, JobState.STOPPING.value)
+"""A job that waits for a person, a time or a place has none."""
 StageEvent = (
     ev.JobMirrored
     | ev.JobPrepared
@@ -79,6 +81,8 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
     now = row(c, jobs, event.job)
     if now["stage"] != event.stage.value and (now["stage"], event.stage) not in ONCE_ONE:
         raise Stale(f"Job {now['number']} is past {event.stage.value}: it is at {now['stage']}.", hint=LOOK)
+    if event.places and now["state"] == JobState.QUEUED.value:
+        _takes_a_place(c, event)
     state = JobState.STOPPING.value if now["state"] == JobState.STOPPING.value else JobState.RUNNING.value
     by_epoch(
         c,
@@ -94,6 +98,13 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
         waits_for="",
         wakes_at=None,
     )
+
+
+def _takes_a_place(c: sa.Connection, event: ev.JobClaimed) -> None:
+    """A job that was not at work begins or goes on only where a place is free, whoever else claims at this moment."""
+    at_work = sa.select(sa.func.count()).where(jobs.c.state.in_(HAVE_PLACES), jobs.c.id != event.job)
+    if c.execute(at_work).scalar_one() >= event.places:
+        raise NoPlace
 
 
 @on(ev.JobMirrored)

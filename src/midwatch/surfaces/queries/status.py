@@ -11,9 +11,9 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.orders import Limits
 from midwatch.terms.records import AskRow, FuelRow, JobRow, PastAct, ProjectRow, PullRequestRow, ReportRow, SessionRow
-from midwatch.terms.report import WorkTally
 from midwatch.terms.term import Term
 from midwatch.views.pages.job_line import JobLine, Spent, spent_by
+from midwatch.views.text.progress import progress
 from midwatch.views.text.quota import Fuel, fuel_shown
 
 READS = ReadTable()
@@ -141,7 +141,7 @@ async def _night(house: ReadSide, session: SessionRow) -> NightNow:
         ends_at=session.ends_at.isoformat() if session.ends_at else None,
         next_round_at=session.next_round_at.isoformat() if session.next_round_at else None,
         reason=session.reason,
-        progress=_progress(counted, over=session.debrief_at is not None),
+        progress=progress(counted, over=session.debrief_at is not None),
     )
 
 
@@ -162,13 +162,3 @@ def _job(job: JobRow, project: str, line: JobLine) -> JobNow:
         isolation=job.isolation.value if job.worker else "",
         line=line,
     )
-
-
-def _progress(counted: WorkTally, *, over: bool) -> str:
-    """Say how many of the ordered works are done, and what the others are at."""
-    parts = [f"{counted.done} of {counted.ordered} done"]
-    parts += [f"{counted.working} at work"] if counted.working else []
-    parts += [f"{counted.waiting} {'waits' if counted.waiting == 1 else 'wait'}"] if counted.waiting else []
-    left = "not done" if over else "not done yet"
-    parts += [f"{counted.undelivered} {left}"] if counted.undelivered else []
-    return ", ".join(parts)
