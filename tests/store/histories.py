@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from midwatch.errors import MidwatchError
-from midwatch.evening.sign_orders import orders_hash
+from midwatch.evening.shown_sheet import orders_hash
 from midwatch.journal.events import Event, jobs, morning, preflight, session
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState

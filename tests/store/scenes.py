@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from midwatch.evening.sign_orders import orders_hash
+from midwatch.evening.shown_sheet import orders_hash
 from midwatch.journal.events import Event, jobs, projects, session
 from midwatch.terms.asks import AskDraft, AskKind
 from midwatch.terms.jobs import Done, Plan, Proof, RepositoryFacts, Stage
