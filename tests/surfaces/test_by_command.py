@@ -169,7 +169,7 @@ async def test_a_draft_has_no_number_until_it_is_signed_and_replaced_ones_never_
         assert "Orders for tonight" in (await ann.get("/tonight")).text
         await names.of(await house.house.journal.entries(limit=1000))
         assert (await read(ann, "/status"))["night"]["goals"] == ["Second"], "the newest draft"
-        signed = await ann.api("POST", "/sessions/start", {"shown_hash": drafts[-1]["orders_hash"]})
+        signed = await ann.api("POST", "/sessions/start", {"shown_hash": drafts[-1]["shown_hash"]})
         assert signed.json()["number"] == 1
         assert "Orders for night 1" in (await ann.get("/tonight")).text
         entries = await house.house.journal.entries(limit=1000)
