@@ -66,7 +66,7 @@ def close_to_others(home: Path) -> None:
 
 
 def _refuse_strangers(home: Path, paths: Iterable[Path]) -> None:
-    """Refuse what belongs to another user; to root, a folder that is somebody's own may be given, as in a container."""
+    """Refuse what belongs to another user; root may be given a folder of one other user, as in a container."""
     ours = {0, os.geteuid()} if os.geteuid() else {0, home.stat().st_uid}
     for path in paths:
         if path.lstat().st_uid not in ours:

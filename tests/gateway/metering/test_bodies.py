@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Provider
-from midwatch.gateway.metering.body_rules import objection
 from midwatch.gateway.metering.providers import Shape
+from midwatch.gateway.metering.requests.body_rules import objection
 from tests.gateway.metering.lab import lab
 
 FAR = "https://elsewhere.example/x?stolen"

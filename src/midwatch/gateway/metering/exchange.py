@@ -16,8 +16,8 @@ from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
 from midwatch.gateway.metering.masking import StreamMask, mask_everywhere
 from midwatch.gateway.metering.provider_quota import readings
 from midwatch.gateway.metering.refusals import RequestDeclined, error_body
-from midwatch.gateway.metering.request import ModelRequest
-from midwatch.gateway.metering.request_cost import RequestCost
+from midwatch.gateway.metering.requests.cost import RequestCost
+from midwatch.gateway.metering.requests.request import ModelRequest
 from midwatch.gateway.metering.upstream import OutgoingRequest, Upstream, parts
 from midwatch.rules.budget.reservation import Refusal, Reservation, ReservationRequest
 from midwatch.rules.budget.spending import Amount

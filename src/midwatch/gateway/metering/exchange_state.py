@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from midwatch.gateway.metering.calls import NO_USAGE, TokenUsage
 from midwatch.gateway.metering.counting import UsageCounter
-from midwatch.gateway.metering.model_numbers import HANG_UP
-from midwatch.gateway.metering.request_cost import RequestCost
+from midwatch.gateway.metering.requests.cost import RequestCost
+from midwatch.gateway.metering.requests.model_numbers import HANG_UP
 from midwatch.gateway.metering.upstream import SendProgress
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from midwatch.gateway.metering.exchange import LARGE, Exchange
 from midwatch.gateway.metering.grant import Grant, ProxyServices, RecordingFailed
 from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
 from midwatch.gateway.metering.refusals import RequestDeclined
-from midwatch.gateway.metering.request import model_request, target_of
+from midwatch.gateway.metering.requests.request import model_request, target_of
 from midwatch.gateway.metering.upstream import Upstream
 
 log = logging.getLogger(__name__)

@@ -101,7 +101,7 @@ def job_claimed(c: sa.Connection, entry: Entry, event: ev.JobClaimed) -> None:
 
 
 def _takes_a_place(c: sa.Connection, event: ev.JobClaimed) -> None:
-    """A job that was not at work begins or goes on only where a place is free, whoever else claims at this moment."""
+    """A job that was not at work begins or continues only where a place is free, even if others claim now."""
     at_work = sa.select(sa.func.count()).where(jobs.c.state.in_(HAVE_PLACES), jobs.c.id != event.job)
     if c.execute(at_work).scalar_one() >= event.places:
         raise NoPlace

@@ -32,7 +32,7 @@ class Checking:
     wall: timedelta
     stop: asyncio.Event | None = None
     tracked: TrackedFiles | None = None
-    """What git put into the tree; without it nobody asks what the check rewrote."""
+    """What git put into the tree; without it the rewrites of a check are not looked for."""
 
     @property
     def stopped(self) -> bool:

@@ -11,7 +11,7 @@ from midwatch.workshop.git.git import Git
 from midwatch.workshop.sandbox import safe_files
 
 MOST_NAMED = 200
-"""Files named of one check; of a check that rewrites more, the rest are not told apart."""
+"""Files named of one check; if a check rewrites more, the first ones are named."""
 MOST_BYTES = 16 * 1024**2
 """A larger file counts as rewritten as soon as it was written to."""
 _LINK, _REPOSITORY = "120000", "160000"

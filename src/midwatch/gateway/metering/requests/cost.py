@@ -5,11 +5,11 @@ from functools import cached_property
 
 from midwatch.gateway.metering.calls import TokenUsage
 from midwatch.gateway.metering.grant import Grant
-from midwatch.gateway.metering.model_numbers import LONG_WINDOW, ModelNumbers, numbers_of
 from midwatch.gateway.metering.prices import PriceList
 from midwatch.gateway.metering.providers import PROVIDERS
-from midwatch.gateway.metering.request import ModelRequest
-from midwatch.gateway.metering.request_bounds import with_limit
+from midwatch.gateway.metering.requests.bounds import with_limit
+from midwatch.gateway.metering.requests.model_numbers import LONG_WINDOW, ModelNumbers, numbers_of
+from midwatch.gateway.metering.requests.request import ModelRequest
 from midwatch.rules.budget.spending import MILLION, USUAL_OUTPUT, Amount, CostBounds
 
 

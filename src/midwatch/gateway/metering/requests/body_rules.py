@@ -43,7 +43,7 @@ _USUAL: Final[Mapping[str, tuple[object, ...]]] = {
     "audio": (None,),
     "modalities": (None, ["text"]),
 }
-"""What a request may say about how it is served; anything else has another price, or one that is told too late."""
+"""What a request may say about how it is served; anything else has another price, or one that is known too late."""
 _USUAL_CONFIG: Final[Mapping[str, tuple[object, ...]]] = {
     "responseModalities": (None, ["TEXT"], ["Text"], ["text"]),
     "speechConfig": (None,),

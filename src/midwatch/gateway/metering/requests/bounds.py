@@ -5,10 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from midwatch.gateway.metering.body_rules import CLIENT_RUN, CONFIGS, INLINE, MIME, Said, content_parts, tools_in
-from midwatch.gateway.metering.model_numbers import BUILT_IN_TOOL, DOCUMENT, IMAGE, OVERHEAD
 from midwatch.gateway.metering.providers import Api, Shape
 from midwatch.gateway.metering.refusals import RequestDeclined
+from midwatch.gateway.metering.requests.body_rules import (
+    CLIENT_RUN,
+    CONFIGS,
+    INLINE,
+    MIME,
+    Said,
+    content_parts,
+    tools_in,
+)
+from midwatch.gateway.metering.requests.model_numbers import BUILT_IN_TOOL, DOCUMENT, IMAGE, OVERHEAD
 from midwatch.rules.budget.spending import estimated_tokens
 
 LIMITS: Final[Mapping[Api, tuple[str, ...]]] = {

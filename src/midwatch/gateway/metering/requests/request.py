@@ -4,12 +4,12 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from midwatch.gateway.metering.body_rules import objection
 from midwatch.gateway.metering.client_connection import RequestHead
 from midwatch.gateway.metering.credentials import admitted, masked, presented_in
 from midwatch.gateway.metering.providers import PAID, Endpoint, Provider, Shape, query_of
 from midwatch.gateway.metering.refusals import RequestDeclined
-from midwatch.gateway.metering.request_bounds import FieldsSeen, RequestBounds, bounds_of
+from midwatch.gateway.metering.requests.body_rules import objection
+from midwatch.gateway.metering.requests.bounds import FieldsSeen, RequestBounds, bounds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class ModelRequest:
     body: bytes
     bounds: RequestBounds
     streams: bool
-    """Whether its answer comes in parts; a provider finishes any other answer although nobody waits for it."""
+    """Whether its answer comes in parts; a provider finishes any other answer, also after the client left."""
 
     @property
     def paid(self) -> bool:
