@@ -1,7 +1,7 @@
 """Which program a command did not find, and how a job gets it, by the kind of code that needs it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -29,6 +29,11 @@ _ABSENT: Final = (
     re.compile(r"^make(?:\[\d+\])?: ([\w.+/-]+): No such file or directory$", re.MULTILINE),
 )
 _MODULE: Final = re.compile(r"No module named '?([\w.]+)'?$", re.MULTILINE)
+_LIBRARY: Final = (
+    (_MODULE, frozenset({"pip", "uv"})),
+    (re.compile(r"Cannot find (?:module|package) '(?![./])"), frozenset({"npm"})),
+)
+"""How a program says that a library of its kind of code is not installed, and the clients that install it."""
 _PYTHON: Final = frozenset({"pytest", "tox", "nox", "coverage", "ruff", "mypy", "flake8", "black"})
 _NODE: Final = frozenset({"npm", "npx", "yarn", "pnpm", "bun", "node"})
 
@@ -70,13 +75,33 @@ def how_to_get(
     if chain := TOOLCHAIN_OF.get(name):
         return f"Install {chain} on this machine, then lend it to jobs: add {chain} to sandbox.toolchains"
     if (one := _its_setup(name, result, found)) and project:
-        named = "" if one.locked else f'midwatch project change {project} --setup "{one.command}"'
-        may = "" if one.client in set(listed) else allowing((one.client,), listed)
-        return "Let its setup install it: " + " and ".join(part for part in (named, may) if part)
+        return _by_setup(one, project, listed)
     setup = (
         f"Let the project's setup install it (midwatch project change {project} --setup ...), or: " if project else ""
     )
     return f"{setup}apt install {name}"
+
+
+def _by_setup(one: SetupProposal, project: str, listed: Iterable[str]) -> str:
+    named = "" if one.locked else f'midwatch project change {project} --setup "{one.command}"'
+    may = "" if one.client in set(listed) else allowing((one.client,), listed)
+    return "Let its setup install it: " + " and ".join(part for part in (named, may) if part)
+
+
+def missing_library(
+    results: Iterable[CheckResult], project: str, found: Sequence[SetupProposal], listed: Iterable[str]
+) -> tuple[str, dict[str, str]]:
+    """Say what to do where a check ran and a library was missing, with the setting that it needs; else nothing.
+
+    `found` is what the checkout asks for as its setup, `listed` what setups may reach already.
+    """
+    here = tuple(listed)
+    for one in results:
+        clients = next((clients for pattern, clients in _LIBRARY if pattern.search(one.tail)), frozenset[str]())
+        setup = next((proposal for proposal in found if proposal.client in clients), None)
+        if setup and not (setup.locked and setup.client in here):  # that one ran already
+            return _by_setup(setup, project, here), wanted_hosts((setup.client,)) if setup.client not in here else {}
+    return "", {}
 
 
 def settings_for(
