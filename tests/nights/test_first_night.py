@@ -181,3 +181,17 @@ async def test_two_quick_orders_for_one_project_are_both_done_without_money(tmp_
         assert session.reason == "everything ordered is settled"
         assert [job.state for job in await house.house.records.find(JobRow)] == [JobState.DONE, JobState.DONE]
         await all_is_well(house)
+
+
+async def test_what_only_had_to_wait_is_no_risk_in_the_brief(tmp_path: Path) -> None:
+    """B11: out of time while the project rests, the second work is not started, which its recommendation says."""
+    source = sample_repository(tmp_path / "sample")
+    async with a_scripted_house(tmp_path / "home") as house:
+        await house.project(source)
+        await house.begin(orders("First", "Second", level=Level.FULL, limits={"minutes": 5}))
+        await house.to_the_brief()
+        (report,) = await house.house.records.find(ReportRow)
+        lines = {one.title: one.lines for one in report.brief.sections}
+        assert "Second was not started. Something began in project sample" in lines["Recommendations"][0]
+        assert lines["Risks and unknowns"] == ("None.",)
+        await all_is_well(house)
