@@ -12,7 +12,7 @@ from midwatch.ports.agent import Task
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages.morning import page_of
 from midwatch.terms.acts import ActKind, BrainAnswer, Proposal, Sense
-from midwatch.terms.jobs import Done, JobState, Plan
+from midwatch.terms.jobs import Done, Dropped, JobState, Plan
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (
@@ -187,6 +187,24 @@ async def test_a_tradeoff_belongs_to_the_delivered_work_or_is_left_out(tmp_path:
         (merge,) = report.recommendations
         assert not any("other.py" in one for one in merge.tradeoffs)
         assert merge.tradeoffs == ("1 file, +1 -5 to review",)
+
+
+class TakenBack(Risky):
+    """Plans what it changes, names a risk, and takes a part of it back."""
+
+    async def plan(self, assignment: Task) -> Plan:
+        return (await super().plan(assignment)).model_copy(update={"files": ("sample/greet.py",)})
+
+    async def execute(self, assignment: Task, plan: Plan) -> Done:
+        done = await super().execute(assignment, plan)
+        return done.model_copy(update={"dropped": (Dropped(subject="Change other.py", why="The checks failed."),)})
+
+
+async def test_the_risk_of_a_part_that_was_taken_back_is_no_tradeoff(tmp_path: Path) -> None:
+    """N13: nothing says which part of the plan a risk was about."""
+    async with a_scripted_house(tmp_path / "home", agents={"housekeeper": TakenBack(GOOD)}) as house:
+        report = await a_night(house, sample_repository(tmp_path / "sample"))
+        assert report.recommendations[0].tradeoffs == ("1 file, +1 -5 to review",)
 
 
 async def test_the_lines_about_what_is_next_and_about_authority_come_from_the_records(tmp_path: Path) -> None:
