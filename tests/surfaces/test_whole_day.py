@@ -138,7 +138,7 @@ def day() -> Iterator[Day]:
 
 def test_the_books_are_kept(day: Day) -> None:
     assert "Added project repo (branch main)." in day.said["added"].out
-    assert "names no checks yet" in day.said["added"].out
+    assert "check: none is named and none was found" in day.said["added"].out
     assert day.said["flagged"].out == "Project repo: skipped.\n"
     assert day.said["unflagged"].out == "Project repo: no flags.\n"
     assert "version 2: No warnings" in day.said["goal 2"].out

@@ -1,11 +1,11 @@
 """Which program a command did not find, and how a job gets it, by the kind of code that needs it."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from midwatch.rules.checks.setups import SetupProposal, allowing, wanted_hosts
+from midwatch.rules.checks.setups import SetupProposal, letting_run, wanted_hosts
 from midwatch.terms.jobs import CheckResult
 
 CANNOT_RUN: Final = frozenset({126, 127})
@@ -54,12 +54,24 @@ def _installers(tool: str, command: str) -> frozenset[str]:
     return frozenset({"pip", "uv"}) if tool in _PYTHON or f"-m {tool}" in command else frozenset()
 
 
+def needed_setups(results: Iterable[CheckResult], found: Sequence[SetupProposal]) -> tuple[SetupProposal, ...]:
+    """Return the setups that would bring the programs which these commands did not find."""
+    wanted = {_its_setup(tool.rsplit("/", 1)[-1], one, found) for one in results if (tool := missing_tool(one))}
+    return tuple(one for one in found if one in wanted)
+
+
 def how_to_get(
-    tool: str, result: CheckResult, project: str = "", found: Iterable[SetupProposal] = (), listed: Iterable[str] = ()
+    tool: str,
+    result: CheckResult,
+    project: str = "",
+    found: Sequence[SetupProposal] = (),
+    listed: Iterable[str] = (),
+    needed: Sequence[SetupProposal] = (),
 ) -> str:
     """Say what to do about a missing program.
 
-    `found` is what the checkout asks for as its setup, `listed` what setups may reach already.
+    `found` is what the checkout asks for as its setup, `listed` what setups may reach already, `needed` the setups
+    that this program and the others need: what is proposed has all of them, because it replaces what was named before.
     """
     lent, name = LENT.search(result.tail), tool.rsplit("/", 1)[-1]
     if lent is not None and not (project and _its_setup(name, result, found)):
@@ -70,9 +82,7 @@ def how_to_get(
     if chain := TOOLCHAIN_OF.get(name):
         return f"Install {chain} on this machine, then lend it to jobs: add {chain} to sandbox.toolchains"
     if (one := _its_setup(name, result, found)) and project:
-        named = "" if one.locked else f'midwatch project change {project} --setup "{one.command}"'
-        may = "" if one.client in set(listed) else allowing((one.client,), listed)
-        return "Let its setup install it: " + " and ".join(part for part in (named, may) if part)
+        return f"Let its setup install it: {letting_run({one, *needed}, found, project, set(listed))}"
     setup = (
         f"Let the project's setup install it (midwatch project change {project} --setup ...), or: " if project else ""
     )
