@@ -86,7 +86,7 @@ def test_without_a_server_a_channel_can_be_added_tried_and_refused(sink: Sink) -
         name = person.types("channel", "add", "log", "json://localhost", expect=2)
         assert "has an invalid name" in name.err
         unset = person.types("channel", "test", "mail", expect=5)
-        assert "$MAIL, which is not set" in unset.out
+        assert "$MAIL, which is not set in this terminal's environment, and the server needs it in its own" in unset.out
         assert "[channels.pager]" not in (person.home / "midwatch.toml").read_text()
 
 
