@@ -38,7 +38,8 @@ WRITING = (
     ("review", "--usefulness", "4", "--trust", "4", "--brevity", "4"),
 )
 STATUS_KEYS = {
-    "server_running", "now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel", "headline",
+    "server_running", "now", "pages", "port_taken", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel",
+    "headline",
 }  # fmt: skip
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",

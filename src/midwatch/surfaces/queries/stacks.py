@@ -11,7 +11,7 @@ from midwatch.morning.verdicts import verdicts_on
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import LeftOut
-from midwatch.views.pages.stack import StackShown, StepShown, stack_shown
+from midwatch.views.pages.stack import StackShown, StackStepShown, stack_shown
 
 READS = ReadTable()
 ProjectName = Annotated[str, Field(description="A project's name or id; any by default.")]
@@ -27,7 +27,7 @@ class LeftOutAnswer(LeftOut):
 class StackAnswer(StackRow):
     """A stack in words."""
 
-    order: tuple[StepShown, ...]
+    order: tuple[StackStepShown, ...]
     left_out: tuple[LeftOutAnswer, ...]
     project_name: str
     headline: str

@@ -38,14 +38,14 @@ class StackShown(Term):
     """It is at another forge: there the order is posted, not merged."""
     base: str
     tip: str
-    steps: tuple["StepShown", ...]
+    steps: tuple["StackStepShown", ...]
     out: tuple["OutShown", ...]
     checks: tuple["CheckTogether", ...]
     settled_by: str
     undo: tuple[str, ...]
 
 
-class StepShown(StackStep):
+class StackStepShown(StackStep):
     """A branch in the verified order, with its job's number."""
 
     job_number: int
@@ -96,7 +96,7 @@ def stack_shown(
         elsewhere=elsewhere,
         base=row.base[:12],
         tip=row.tip[:12],
-        steps=tuple(StepShown(**step.model_dump(), job_number=jobs.get(step.job, 0)) for step in row.order),
+        steps=tuple(StackStepShown(**step.model_dump(), job_number=jobs.get(step.job, 0)) for step in row.order),
         out=tuple(_out(one, row.into, jobs.get(one.job, 0)) for one in row.left_out),
         checks=tuple(
             CheckTogether(command=one.command, green=one.green, tail="" if one.green else one.shown)
