@@ -131,6 +131,10 @@ async def test_what_was_rejected_is_never_merged_and_its_pages_say_so(tmp_path: 
             assert (await api.post("/jobs/2/merge")).status_code == 403
             assert git(source, "rev-parse", "main") == before
             assert (await api.post("/jobs/1/merge")).json()["state"] == "merged"
+            again = {"outcomes": [{"recommendation": two, "outcome": "accepted"}]}
+            rated = {"usefulness": 4, "trust": 4, "brevity": 4}
+            assert (await api.post("/morning/review", json=again | rated)).status_code == 200
+            assert (await api.post("/jobs/2/merge")).json()["state"] == "merged", "the person changed their mind"
 
 
 @asynccontextmanager
