@@ -276,6 +276,17 @@ async def test_what_a_preflight_proposes_can_be_followed_one_by_one_in_any_order
         assert "settings propose sandbox.setup_domains+=pip,npm --apply" in fix
 
 
+async def test_a_check_that_is_to_replace_one_that_proves_nothing_keeps_the_others(tmp_path: Path) -> None:
+    async with prepared(tmp_path, more='[sandbox]\ntoolchains = ["node"]\n') as house:
+        await _no_checks(house, tmp_path / "sample")
+        sample = tmp_path / "sample"
+        commit(sample, "package.json", '{"scripts": {"test": "echo no tests ran in 0.01s"}}')
+        commit(sample, "tests/test_nothing.py", "def test_nothing():\n    pass\n")
+        line = (await looked(house))[What.CHECKS, "sample"]
+        assert "`npm test` was found and proves nothing" in line.text
+        assert 'project change sample --check "python3 -m pytest -q" --check "..."' in line.fix
+
+
 @pytest.mark.parametrize("name", SPOILT)
 async def test_what_is_wrong_with_a_project_is_named_with_its_fix(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
