@@ -295,5 +295,14 @@ async def test_an_act_that_brings_nothing_new_is_counted_as_spin(tmp_path: Path,
         assert (await facts(house, ActKind.NOTE, target="else")).spin == 0
 
 
+async def test_an_act_that_brought_something_is_no_spin(tmp_path: Path) -> None:
+    """L4: a start that began a job is new, however often it comes."""
+    async with a_scripted_house(tmp_path / "home") as house:
+        await begun(house, tmp_path)
+        act, *waited = await house.house.records.find(ActRow)
+        assert (act.kind, bool(act.result), {one.kind for one in waited}) == ("start", True, {"wait"})
+        assert (await facts(house, ActKind.START)).spin == 0
+
+
 def _valid(given: dict[str, Any]) -> ModelCalled:
     return ModelCalled.model_validate(given)

@@ -8,6 +8,7 @@ from midwatch.errors import Refused
 from midwatch.evening import sign_orders
 from midwatch.store.rebuild import audit
 from midwatch.surfaces.queries.audit import violations
+from midwatch.surfaces.queries.status import status
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
@@ -15,6 +16,7 @@ from midwatch.terms.projects import SessionState, WorkStatus
 from midwatch.terms.records import (
     ActRow,
     AskRow,
+    CheckInRow,
     EvidenceRow,
     JobRow,
     NoticeRow,
@@ -169,7 +171,27 @@ async def test_two_quick_orders_for_one_project_are_both_done_without_money(tmp_
     async with a_scripted_house(tmp_path / "home") as house:
         await house.project(source)
         await house.begin(orders("First", "Second", level=Level.FULL, limits={"usd": 0, "tokens": 0}))
+        await house.settle()
+        night = (await status(house.house)).night
+        assert night is not None
+        assert night.waits_for.startswith("Something began in project sample less than 10 minutes ago.")
+        checks = await house.house.records.find(CheckInRow)
+        assert f"1 of 2 done, 1 not done yet. Nothing is at work. {night.waits_for}" in [one.text for one in checks]
         session = await house.to_the_brief()
         assert session.reason == "everything ordered is settled"
         assert [job.state for job in await house.house.records.find(JobRow)] == [JobState.DONE, JobState.DONE]
+        await all_is_well(house)
+
+
+async def test_what_only_had_to_wait_is_no_risk_in_the_brief(tmp_path: Path) -> None:
+    """B11: out of time while the project rests, the second work is not started, which its recommendation says."""
+    source = sample_repository(tmp_path / "sample")
+    async with a_scripted_house(tmp_path / "home") as house:
+        await house.project(source)
+        await house.begin(orders("First", "Second", level=Level.FULL, limits={"minutes": 5}))
+        await house.to_the_brief()
+        (report,) = await house.house.records.find(ReportRow)
+        lines = {one.title: one.lines for one in report.brief.sections}
+        assert "Second was not started. Something began in project sample" in lines["Recommendations"][0]
+        assert lines["Risks and unknowns"] == ("None.",)
         await all_is_well(house)

@@ -13,6 +13,7 @@ from midwatch.evening import projects as by_day
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
+from midwatch.night.commands.code_command import Commanded
 from midwatch.night.jobs import attempt
 from midwatch.ports.agent import Task
 from midwatch.terms.agents import Decision
@@ -25,6 +26,7 @@ from tests.conftest import missing
 from tests.nights.house import CHECK, FAULTS, TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import Edit, ScriptedAgent, write
 from tests.nights.test_behind_walls import LATER, killed
+from tests.nights.test_commands import commanded
 from tests.nights.test_first_night import all_is_well
 from tests.patience import PATIENCE
 
@@ -172,16 +174,20 @@ async def test_always_allow_here_is_an_entry_of_the_project_that_can_be_taken_ba
         await all_is_well(house)
 
 
-@pytest.mark.parametrize("where", ["work", "project"])
-async def test_a_list_for_the_work_or_the_project_narrows_what_runs(tmp_path: Path, source: Path, where: str) -> None:
+@pytest.mark.parametrize("where", ["work", "project", "command"])
+async def test_a_list_for_one_work_or_a_project_narrows_what_runs(tmp_path: Path, source: Path, where: str) -> None:
+    """A13."""
     tools = ("Read", "Bash(npm test)")
     agent = Caller(("Bash", {"command": "npm test"}), ("Bash", {"command": "npm run build"}))
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await house.project(source)
         if where == "project":
             await by_day.change_project(house.house.books, "sample", by="ann", tools=tools)
-        mine = tools if where == "work" else ()
-        await house.begin(orders(work=(OrderedWork(project="sample", title="Look at it", tools=mine),)))
+        if where == "command":
+            await commanded(house, Commanded(sentence="Look at it", projects=("sample",), tools=tools, yes=True))
+        else:
+            mine = tools if where == "work" else ()
+            await house.begin(orders(work=(OrderedWork(project="sample", title="Look at it", tools=mine),)))
         night = asyncio.create_task(house.pass_time(hours=1))
         (ask,) = await opened(house)
         assert "npm run build" in ask.question

@@ -194,6 +194,11 @@ async def _red_already(house: TestHouse, _: Path) -> None:
     await by_day.change_project(house.house.books, "sample", by="ann", checks=(CHECK, "exit 3"))
 
 
+async def _library_missing(house: TestHouse, source: Path) -> None:
+    commit(source, "pyproject.toml", '[project]\nname = "shop"\nversion = "1"\n')
+    await by_day.change_project(house.house.books, "sample", by="ann", checks=("python3 -c 'import shop_of_ours'",))
+
+
 async def _no_checks(house: TestHouse, _: Path) -> None:
     await by_day.change_project(house.house.books, "sample", by="ann", checks=())
 
@@ -248,6 +253,7 @@ SPOILT: dict[str, tuple[Spoil, What, LineState, str, str]] = {
     "tool missing": (_tool_missing, What.CHECKS, BAD, "nosuchtool is not there", "apt install nosuchtool"),
     "module missing": (_module_missing, What.CHECKS, BAD, "nosuchmodule is not there", "--setup"),
     "red already": (_red_already, What.CHECKS, LOOK, "`exit 3` is red on main already", "Fix it first"),
+    "library missing": (_library_missing, What.CHECKS, LOOK, "No module named 'shop_of_ours'", "pip install -e . "),
     "no checks": (_no_checks, What.CHECKS, LOOK, "no checks", "midwatch project change sample"),
     "found, tool missing": (_found_tool_missing, What.CHECKS, LOOK, "`just test` cannot run: just", "install just"),
     "found, red": (_found_red, What.CHECKS, LOOK, "`make test` (found in the project) is red on main", "Fix it"),

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from midwatch.rules.checks.missing_tools import missing_tool
+from midwatch.rules.checks.setups import SetupProposal
 from midwatch.rules.people import preflight as judge
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.orders import Limits
@@ -58,6 +59,27 @@ def test_what_failed_is_beside_a_check_that_is_red_already() -> None:
     assert "`npm test` is red on main already. It fails with: Error: Cannot find module 'x'. The night" in told
     told = judge.checks_text([result("make", 1), one], SHOP, 10).text
     assert "`npm test` fails with: Error: Cannot find module 'x'. The night" in told
+
+
+@pytest.mark.parametrize(
+    ("client", "locked", "listed", "fix"),
+    [
+        ("npm", False, (), 'Let its setup install it: midwatch project change shop --setup "get" and '),
+        ("npm", False, ("npm",), 'Let its setup install it: midwatch project change shop --setup "get"'),
+        ("npm", True, (), "Let its setup install it: midwatch settings propose sandbox.setup_domains+=npm --apply"),
+        ("npm", True, ("npm",), "Fix it first, or order the fix."),
+        ("pip", False, (), "Fix it first, or order the fix."),
+    ],
+)
+def test_a_check_that_misses_a_library_names_the_setup_that_installs_it(
+    client: str, locked: bool, listed: tuple[str, ...], fix: str
+) -> None:
+    """B5: the setup of this kind of code, unless it ran already."""
+    one = result("npm test", 1, "Error: Cannot find module 'left-pad'\n")
+    setup = SetupProposal("get", "package.json", client, locked=locked)
+    told = judge.checks_text([one], SHOP, 10, (setup,), listed)
+    assert told.fix.startswith(fix)
+    assert told.settings == ({"sandbox.setup_domains": "npm"} if client == "npm" and not listed else {})
 
 
 @given(st.floats(0, 1), st.integers(0, 100))

@@ -3,7 +3,9 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import cache
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -14,6 +16,7 @@ from fastapi.responses import JSONResponse, Response
 from midwatch.compose.house import House
 from midwatch.errors import MidwatchError
 from midwatch.journal.entry import Entry
+from midwatch.journal.events.session import CheckInMade, CouncilSpoke
 from midwatch.night.commands import steering
 from midwatch.night.commands.code_command import Commanded
 from midwatch.surfaces.api.access import Caller, WithState
@@ -23,6 +26,7 @@ from midwatch.terms.asks import AskState
 from midwatch.terms.people import Role
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, MessageRow, SessionRow
+from midwatch.views.text.plain import clean
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
 from tests.nights.test_commands import commanded
 
@@ -120,6 +124,25 @@ async def test_what_the_stream_draws_is_what_the_page_would_show(tmp_path: Path)
         assert rows
         assert all(row in page for row in rows)
         assert "Job 2" not in page
+
+
+async def test_the_newest_check_in_is_pinned_and_each_voice_is_quoted(tmp_path: Path) -> None:
+    """S6, C5."""
+    async with a_night(tmp_path) as house, reader(house.house) as web:
+        (session,) = await house.house.records.find(SessionRow)
+        for text in ("One hour has gone.", "Two hours have gone."):
+            await house.house.journal.record(
+                CheckInMade(session=session.id, type="progress", trigger="time", text=text)
+            )
+            house.clock.jump_to(house.clock.now() + timedelta(hours=1))
+        page = (await web.get("/live")).text
+        assert re.findall(r"(?s)<b>Last check-in</b>.*?</time> (.*?)</p>", page) == ["Two hours have gone."]
+        council = await house.house.journal.entries(kinds=("council.spoke",))
+        (last,) = [one.event for one in council[-1:] if isinstance(one.event, CouncilSpoke)]
+        assert len(last.opinions) == 4
+        shown = page[page.index('<dl class="voices">') :]
+        quoted = [unescape(one) for one in re.findall("<dd>(.*?)</dd>", shown)][:4]
+        assert quoted == [clean(one.words) for one in last.opinions]
 
 
 async def test_a_command_beside_a_night_leaves_its_course_on_the_page(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ STATUS_KEYS = {
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
     "minutes", "max_minutes", "usd_micros", "max_usd", "tokens", "max_tokens", "spent", "ends_at", "next_round_at",
-    "reason", "progress",
+    "reason", "progress", "waits_for",
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from midwatch.rules.gate.act_groups import PASSING
 from midwatch.rules.morning.scores import UNDELIVERED
 from midwatch.rules.morning.tally import tally
 from midwatch.terms.jobs import JobState
@@ -224,7 +225,8 @@ def _risks(ledger: "NightRecords") -> list[str]:
 
 
 def _refused(ledger: "NightRecords") -> list[str]:
-    """Name what was refused and not done later either, each reason once: what only waited for its turn is no risk."""
+    """Name what was refused and not done later either, each reason once: what only had to wait is no risk."""
     done = {(act.kind, act.about) for act in ledger.acts if act.state == "done"}
-    texts = (act.text for act in ledger.acts if act.state == "refused" and (act.kind, act.about) not in done)
+    refused = [act for act in ledger.acts if act.state == "refused" and act.code not in PASSING]
+    texts = (act.text for act in refused if (act.kind, act.about) not in done)
     return [f"Refused: {text}" for text in dict.fromkeys(texts)]

@@ -116,8 +116,8 @@ TEXT: Final[dict[str, str]] = {
     "gate.contract_missing": "There is no contract, so nothing may be written and no tool used.",
     "gate.cooldown_action": "The same act on {about} was done less than {minutes:g} minutes ago. "
     "It may be done again at {until}.",
-    "gate.cooldown_project": "Project {project} was changed less than {minutes:g} minutes ago. "
-    "It may be changed again at {until}.",
+    "gate.cooldown_project": "Something began in project {project} less than {minutes:g} minutes ago. "
+    "The next may begin at {until}.",
     "gate.council_objects": "{objections} council voices object.",
     "gate.crowded": "{running} jobs are running; {most} is the most.",
     "gate.disk_short": "Free disk is {free_mib} MiB; {least_mib} MiB must stay free.",

@@ -22,13 +22,13 @@ from midwatch.rules.budget.limits import (
     marks_crossed,
     session_ends,
 )
-from midwatch.rules.morning.tally import tally
+from midwatch.rules.morning.tally import held_back, tally
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.night import CheckinsSettings
 from midwatch.terms.facts import Budget
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many
-from midwatch.terms.records import CheckInRow
+from midwatch.terms.records import ActRow, CheckInRow
 from midwatch.views.text.progress import progress
 
 GOING = frozenset({"todo", "working", "waiting", "asked", "boxed"})
@@ -48,12 +48,14 @@ async def check_in(books: Books, world: World) -> tuple[tuple[Event, ...], tuple
     made = await books.records.find(CheckInRow, session=world.session.id)
     news = await news_of(books, world.session, world.jobs, made)
     over = _debrief_if_over(books.ids, world, lines(news))
-    reported = _check_in(books.ids, world, made, () if over else news)
+    waits = held_back(world.running, world.acts)
+    why = f" Nothing is at work. {(await books.records.get(ActRow, waits.id)).text}" if waits else ""
+    reported = _check_in(books.ids, world, made, () if over else news, why)
     quiet = bool(over) and not any(isinstance(one, CheckInMade) and one.type == "alert" for one in reported)
     return () if quiet else reported, over
 
 
-def _check_in(ids: Ids, world: World, made: Sequence[CheckInRow], news: Sequence[News]) -> tuple[Event, ...]:
+def _check_in(ids: Ids, world: World, made: Sequence[CheckInRow], news: Sequence[News], why: str) -> tuple[Event, ...]:
     session = world.session
     began = session.started_at or world.now
     last = session.last_check_in_at or began
@@ -71,7 +73,7 @@ def _check_in(ids: Ids, world: World, made: Sequence[CheckInRow], news: Sequence
     if not due and not told:
         return ()
     passed = [_passed(name, mark) for name, mark in marks]
-    text = _standing(world)
+    text = f"{_standing(world)}{why}"
     trigger = ", ".join([*(one.value for one in due), *passed, *(one.trigger for one in told)])
     if alarming(since.marks, alert_from=world.settings.limits.alert_percent):
         kind, said = NoticeKind.CHECK_IN_ALERT, f"Night {session.number} has used {' and '.join(_highest(marks))}."

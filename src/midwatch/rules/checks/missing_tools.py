@@ -1,7 +1,7 @@
 """Which program a command did not find, and how a job gets it, by the kind of code that needs it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -29,6 +29,11 @@ _ABSENT: Final = (
     re.compile(r"^make(?:\[\d+\])?: ([\w.+/-]+): No such file or directory$", re.MULTILINE),
 )
 _MODULE: Final = re.compile(r"No module named '?([\w.]+)'?$", re.MULTILINE)
+_LIBRARY: Final = (
+    (_MODULE, frozenset({"pip", "uv"})),
+    (re.compile(r"Cannot find (?:module|package) '(?![./])"), frozenset({"npm"})),
+)
+"""How a program says that a library of its kind of code is not installed, and the clients that install it."""
 _PYTHON: Final = frozenset({"pytest", "tox", "nox", "coverage", "ruff", "mypy", "flake8", "black"})
 _NODE: Final = frozenset({"npm", "npx", "yarn", "pnpm", "bun", "node"})
 
@@ -54,9 +59,15 @@ def _installers(tool: str, command: str) -> frozenset[str]:
     return frozenset({"pip", "uv"}) if tool in _PYTHON or f"-m {tool}" in command else frozenset()
 
 
-def needed_setups(results: Iterable[CheckResult], found: Sequence[SetupProposal]) -> tuple[SetupProposal, ...]:
-    """Return the setups that would bring the programs which these commands did not find."""
-    wanted = {_its_setup(tool.rsplit("/", 1)[-1], one, found) for one in results if (tool := missing_tool(one))}
+def needed_setups(
+    results: Iterable[CheckResult], found: Sequence[SetupProposal], listed: Sequence[str]
+) -> tuple[SetupProposal, ...]:
+    """Return the setups that would bring the programs and libraries which these commands did not find."""
+    wanted = {
+        _its_setup(tool.rsplit("/", 1)[-1], one, found) if tool else _setup_of_library(one, found, listed)
+        for one in results
+        for tool in (missing_tool(one),)
+    }
     return tuple(one for one in found if one in wanted)
 
 
@@ -82,11 +93,44 @@ def how_to_get(
     if chain := TOOLCHAIN_OF.get(name):
         return f"Install {chain} on this machine, then lend it to jobs: add {chain} to sandbox.toolchains"
     if (one := _its_setup(name, result, found)) and project:
-        return f"Let its setup install it: {letting_run({one, *needed}, found, project, set(listed))}"
+        return _by_setup({one, *needed}, found, project, listed)
     setup = (
         f"Let the project's setup install it (midwatch project change {project} --setup ...), or: " if project else ""
     )
     return f"{setup}apt install {name}"
+
+
+def _by_setup(
+    needed: Collection[SetupProposal], found: Sequence[SetupProposal], project: str, listed: Iterable[str]
+) -> str:
+    return f"Let its setup install it: {letting_run(needed, found, project, set(listed))}"
+
+
+def missing_library(
+    results: Iterable[CheckResult],
+    project: str,
+    found: Sequence[SetupProposal],
+    listed: Iterable[str],
+    needed: Sequence[SetupProposal] = (),
+) -> tuple[str, dict[str, str]]:
+    """Say what to do where a check ran and a library was missing, with the setting that it needs; else nothing.
+
+    `found`, `listed` and `needed` are as for a missing program.
+    """
+    here = tuple(listed)
+    for one in results:
+        if setup := _setup_of_library(one, found, here):
+            fix = _by_setup({setup, *needed}, found, project, here)
+            return fix, wanted_hosts((setup.client,)) if setup.client not in here else {}
+    return "", {}
+
+
+def _setup_of_library(
+    result: CheckResult, found: Iterable[SetupProposal], listed: Collection[str]
+) -> SetupProposal | None:
+    clients = next((clients for pattern, clients in _LIBRARY if pattern.search(result.tail)), frozenset[str]())
+    setup = next((proposal for proposal in found if proposal.client in clients), None)
+    return None if setup and setup.locked and setup.client in listed else setup  # a locked one ran already
 
 
 def settings_for(

@@ -43,6 +43,13 @@ def delivered(job: JobRow) -> bool:
     return job.stage is Stage.NOTICE or (job.state is JobState.DONE and job.stage in DELIVERING)
 
 
+def held_back(jobs: Iterable[JobRow], acts: Sequence[PastAct]) -> PastAct | None:
+    """Find the act that only time holds back, while no job is going: a night that is silent because of it says so."""
+    if not acts or any(not job.state.over for job in jobs):
+        return None
+    return acts[-1] if acts[-1].state == "refused" and acts[-1].code in PASSING else None
+
+
 def outcome_of(item: str, jobs: Iterable[JobRow], acts: Iterable[PastAct] = ()) -> ItemOutcome:
     """Return what became of one item: by its jobs, and where it has none by the last verdict about it."""
     own = [job for job in jobs if job.work_item == item]

@@ -7,7 +7,13 @@ from typing import Final
 
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
 from midwatch.rules.checks.discovery import proves_nothing
-from midwatch.rules.checks.missing_tools import how_to_get, missing_tool, needed_setups, settings_for
+from midwatch.rules.checks.missing_tools import (
+    how_to_get,
+    missing_library,
+    missing_tool,
+    needed_setups,
+    settings_for,
+)
 from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, typed, wanted_hosts
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
 from midwatch.terms.forges import Rehearsed
@@ -134,7 +140,7 @@ def checks_text(
     """
     rest = list(results)
     told: list[LineResult] = []
-    needed = needed_setups((one for one in results if not one.green), found)
+    needed = needed_setups((one for one in results if not one.green), found, listed)
     for one in results:
         if not one.green and (tool := missing_tool(one)):
             rest.remove(one)
@@ -152,7 +158,8 @@ def checks_text(
         fix = f'Name a check that does: midwatch project change {project.name}{kept} --check "..."'
         told.append(look(f"`{one.command}` was found and proves nothing: {proves_nothing(one)}.", fix))
     rest = [one for one in rest if one not in empty]
-    return _together((*told, *_by_colour(rest, project.branch)))
+    library = missing_library((one for one in rest if not one.green), project.name, found, listed, needed)
+    return _together((*told, *_by_colour(rest, project.branch, library)))
 
 
 def _absent(one: CheckResult, tool: str, fix: str, settings: Mapping[str, str]) -> LineResult:
@@ -162,7 +169,9 @@ def _absent(one: CheckResult, tool: str, fix: str, settings: Mapping[str, str]) 
     return bad(f"{text}.", fix, settings)
 
 
-def _by_colour(rest: Sequence[CheckResult], branch: str) -> Iterable[LineResult]:
+def _by_colour(
+    rest: Sequence[CheckResult], branch: str, library: tuple[str, Mapping[str, str]]
+) -> Iterable[LineResult]:
     red, green = [one for one in rest if not one.green], [one for one in rest if one.green]
     if red:
         them = "them" if len(red) > 1 else "it"
@@ -171,7 +180,8 @@ def _by_colour(rest: Sequence[CheckResult], branch: str) -> Iterable[LineResult]
             it = f"`{why.command}`" if len(red) > 1 else "It"
             text += f" {it} fails with: {why.failing_line[:LONGEST_LINE].rstrip('.')}."
         text += f" The night may leave {them} red; work that makes {them} worse goes back to its agent."
-        yield look(text, "Fix it first, or order the fix.")
+        fix, settings = library
+        yield look(text, fix or "Fix it first, or order the fix.", settings)
     if green:
         seconds = sum(one.seconds for one in green)
         yield ok(f"{_listed(green)} {'are' if len(green) > 1 else 'is'} green on {branch} ({seconds:.0f} s).")

@@ -1,7 +1,7 @@
 """The status in one object: the night, the running jobs, what waits for a person, what is left."""
 
 from midwatch.compose.read_side import ReadSide
-from midwatch.rules.morning.tally import tally
+from midwatch.rules.morning.tally import held_back, tally
 from midwatch.surfaces.queries.asks import AskDetails, ask_details
 from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import project_names
@@ -10,7 +10,18 @@ from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.orders import Limits
-from midwatch.terms.records import AskRow, FuelRow, JobRow, PastAct, ProjectRow, PullRequestRow, ReportRow, SessionRow
+from midwatch.terms.projects import SessionState
+from midwatch.terms.records import (
+    ActRow,
+    AskRow,
+    FuelRow,
+    JobRow,
+    PastAct,
+    ProjectRow,
+    PullRequestRow,
+    ReportRow,
+    SessionRow,
+)
 from midwatch.terms.term import Term
 from midwatch.views.pages.job_line import JobLine, Spent, spent_by
 from midwatch.views.text.progress import progress
@@ -45,6 +56,8 @@ class NightNow(Term):
     next_round_at: str | None
     reason: str
     progress: str
+    waits_for: str
+    """Why nothing is at work while time alone holds the next act back."""
     """How much of what was ordered is done."""
 
 
@@ -129,7 +142,9 @@ async def _night(house: ReadSide, session: SessionRow) -> NightNow:
     began = session.started_at
     jobs = await house.records.find(JobRow, session=session.id)
     limits, spent = session.orders.limits, spent_by(jobs)
-    counted = tally(session.works(), jobs, await house.records.find(PastAct, session=session.id))
+    acts = await house.records.find(PastAct, session=session.id)
+    counted = tally(session.works(), jobs, acts)
+    waits = held_back(jobs, acts) if session.state is SessionState.AUTONOMOUS and not session.paused else None
     ended = session.debrief_at or session.ended_at or house.clock.now()
     return NightNow(
         id=session.id,
@@ -154,6 +169,7 @@ async def _night(house: ReadSide, session: SessionRow) -> NightNow:
         next_round_at=session.next_round_at.isoformat() if session.next_round_at else None,
         reason=session.reason,
         progress=progress(counted, over=session.debrief_at is not None),
+        waits_for=(await house.records.get(ActRow, waits.id)).text if waits else "",
     )
 
 

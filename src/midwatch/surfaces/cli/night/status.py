@@ -127,6 +127,8 @@ def _show_night(night: dict[str, Any]) -> None:
         f"{counted(night['decisions'], 'decision')}, {night['actions']} done"
     )
     typer.echo(f"  {night['progress']} · {night['spent']}")
+    if night["waits_for"]:
+        typer.echo(f"  Nothing is at work. {night['waits_for']}")
 
 
 def job_line(job: dict[str, Any]) -> str:
