@@ -82,6 +82,19 @@ def test_a_check_that_misses_a_library_names_the_setup_that_installs_it(
     assert told.settings == ({"sandbox.setup_domains": "npm"} if client == "npm" and not listed else {})
 
 
+def test_a_missing_program_and_a_missing_library_are_one_proposed_setup() -> None:
+    """A setup replaces the one before it: two proposals, followed one after the other, would leave only the second."""
+    pip, npm = (SetupProposal(f"get {name}", f"{name}.toml", name, locked=False) for name in ("pip", "npm"))
+    absent = result("python3 -m pytest -q", 1, "/usr/bin/python3: No module named pytest\n")
+    library = result("npm test", 1, "Error: Cannot find module 'left-pad'\n")
+    told = judge.checks_text([absent, library], SHOP, 10, (pip, npm), ())
+    assert told.fix.count("--setup") == 1
+    assert (
+        '--setup "get pip && get npm" and midwatch settings propose sandbox.setup_domains+=pip,npm --apply' in told.fix
+    )
+    assert told.settings == {"sandbox.setup_domains": "pip,npm"}
+
+
 @given(st.floats(0, 1), st.integers(0, 100))
 def test_a_limit_the_orders_keep_is_worth_a_look_and_never_bad(left: float, percent: int) -> None:
     agent = AgentSeen(
