@@ -92,7 +92,7 @@ async def test_the_server_notices_by_itself_and_before_it_writes_the_brief(tmp_p
     async with a_dawn_of(tmp_path, THREE, checks=GREEN) as (house, source):
         git(source, "merge", "-q", "--no-ff", "-m", "Mine", "agent/job_amend")
         report = await ends(house)
-        assert "Pull request 2, Amend (" in json.dumps([one.text for one in report.recommendations])
+        assert "Pull request 2 of job 2 in sample, Amend (" in json.dumps([one.text for one in report.recommendations])
         assert [one.text for one in report.recommendations if one.text.endswith("is merged already.")]
         git(source, "merge", "-q", "--no-ff", "-m", "Mine", "agent/job_alpha")
         await house.house.forge_watch.look_around()
