@@ -42,6 +42,9 @@ class MidwatchError(Exception):
     settings: Mapping[str, str] = MappingProxyType({})
     """The settings that would have allowed it, where there are any: a value, or what is added to a list."""
 
+    program_exit: int | None = None
+    """The exit code of the program that failed, where one did."""
+
     def __init__(self, message: str = "", *, hint: str = "", because: tuple[str, ...] = ()) -> None:
         self.message = message or (type(self).__doc__ or "").strip()
         self.hint = hint

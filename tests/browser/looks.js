@@ -17,7 +17,7 @@ window.looks = {
 
   // Amber by hue, whatever token it came from. Every colour of ours is in oklch; paper has that hue too, but hardly any of it.
   amber() {
-    const allowed = ".ask, .primary, .wanted, .warn, .lane-ask.going, .verdict:not(:has(:checked)) label.accepted";
+    const allowed = ".ask, .primary, .wanted, .warn, .lane-ask.going";
     const amber = (colour) => {
       const part = /^oklch\(([\d.]+) ([\d.]+) ([\d.]+)/.exec(colour);
       return part && part[2] >= 0.045 && part[3] >= 45 && part[3] <= 100;

@@ -10,6 +10,11 @@ from tests.nights.house import CHECK, git, sample_repository
 from tests.patience import PATIENCE_MS
 
 PASSWORD = "a quiet night of work"
+NAMED = """() => {
+  const box = document.querySelector("#timeline .scroller").getBoundingClientRect();
+  const names = [...document.querySelectorAll("#timeline .names text")].map((one) => one.getBoundingClientRect());
+  return names.length > 0 && names.every((one) => one.left >= box.left - 1 && one.right <= box.right);
+}"""
 SIZES = {"wide": (1280, 900), "phone": (390, 844)}
 EXPECTED = ("ERR_", "Failed to load resource", "htmx:sse:error", *(["Applying inline style"] if SHOTS else []))
 """What a browser says while we kill the server under it, and what Playwright itself causes when it takes pictures."""
@@ -99,6 +104,7 @@ def watches(page: Page, ann: Householder, size: str) -> None:
     expect(ask).to_be_visible()
     expect(page).to_have_title(re.compile(r"^\(1\) "))
     shot(page, f"live-ask-{size}")
+    assert page.evaluate(NAMED), "the lanes of the picture have their names beside them, however narrow the page is"
     ann.kills()
     expect(page.get_by_text("Connection lost")).to_be_visible()
     shot(page, f"live-lost-{size}")

@@ -70,10 +70,10 @@ def test_an_agent_without_a_program_still_says_which_model_it_would_ask() -> Non
 @pytest.mark.parametrize(
     ("version", "tested", "said"),
     [
-        ("2.1.325", ("2.1.325",), "tested"),
-        ("2.1.300", ("2.1.325",), "not tested: seen 2.1.300, tested 2.1.325"),
-        ("", ("2.1.325",), "not tested: it does not say its version, tested 2.1.325"),
-        ("1.0", (), "no version of it was tested"),
+        ("2.1.325", ("2.1.325",), "Midwatch's own tests ran with this version"),
+        ("2.1.300", ("2.1.325",), "Midwatch's own tests ran with 2.1.325, not with 2.1.300"),
+        ("", ("2.1.325",), "Midwatch's own tests ran with 2.1.325; it does not say its version"),
+        ("1.0", (), "Midwatch's own tests ran with no version of it"),
     ],
 )
 def test_a_version_is_judged_by_those_that_were_tested(version: str, tested: tuple[str, ...], said: str) -> None:

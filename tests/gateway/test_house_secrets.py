@@ -41,7 +41,11 @@ async def test_a_house_opens_without_a_secret_it_cannot_have_and_says_so_once(
             assert house.redactor.redact(VALUE) == "[secret:owl]"
             assert house.vault.known() == {"owl": VALUE}
     assert [record.message for record in caplog.records if "secret" in record.message] == [
-        f"The secret hawk should be in ${MISSING}, which is not set. export {MISSING}=..."
+        (
+            f"The secret hawk should be in ${MISSING}, which is not set in the server's environment. "
+            f"Set it where the server is started, then start it again there: export {MISSING}=...; "
+            "midwatch down; midwatch up --detach"
+        )
     ]
     assert VALUE not in caplog.text
 

@@ -33,7 +33,7 @@ async def all_is_well(house: TestHouse) -> None:
 
 SHOWN = {
     "/morning": "is merged into <code>main</code> as <code>{}</code>",
-    "/jobs/1": "<code>agent/job_alpha</code>, merged",
+    "/jobs/1": "Pull request 1 is merged into <code>main</code> as <code>{}</code>",
     "/morning/stack/1": "Pull request 1 was merged since the stack was made.",
 }
 
@@ -52,8 +52,8 @@ async def test_a_page_shows_it_as_merged(tmp_path: Path, where: str) -> None:
             assert "Merge all 3 into main" not in text
             assert SHOWN[where].format(merge[:12]) in text
             morning = (await visitor.get("/morning")).text
-            assert "Pull request 1, Alpha, is merged already." in morning
-            assert "Pull request 1 was merged after this brief was written." in morning
+            assert "Pull request 1 of job 1 in sample, Alpha, is merged already." in morning
+            assert "Pull request 1 of job 1 in sample was merged after this brief was written." in morning
             assert "Pull request 1 was merged since the stack was made." in morning
             assert "Merge pull request 1" not in morning.partition('id="brief"')[0]
         row = (await pulls(house))["Alpha"]
@@ -80,16 +80,19 @@ async def test_a_program_that_asks_is_answered_so(tmp_path: Path, path: str) -> 
             row = (await pulls(house))["Alpha"]
             assert (row.state, row.merged_sha) == ("merged", row.head)
             morning = (await visitor.api("GET", "/morning")).json()
-            (advice,) = [one for one in morning["recommendations"] if "request 1," in one["text"]]
-            assert (advice["text"], advice["ask"]) == ("Pull request 1, Alpha, is merged already.", "")
-            assert morning["since"] == ["Pull request 1 was merged after this brief was written."]
+            (advice,) = [one for one in morning["recommendations"] if "request 1 " in one["text"]]
+            assert (advice["text"], advice["ask"]) == (
+                "Pull request 1 of job 1 in sample, Alpha, is merged already.",
+                "",
+            )
+            assert morning["since"] == ["Pull request 1 of job 1 in sample was merged after this brief was written."]
 
 
 async def test_the_server_notices_by_itself_and_before_it_writes_the_brief(tmp_path: Path) -> None:
     async with a_dawn_of(tmp_path, THREE, checks=GREEN) as (house, source):
         git(source, "merge", "-q", "--no-ff", "-m", "Mine", "agent/job_amend")
         report = await ends(house)
-        assert "Pull request 2, Amend (" in json.dumps([one.text for one in report.recommendations])
+        assert "Pull request 2 of job 2 in sample, Amend (" in json.dumps([one.text for one in report.recommendations])
         assert [one.text for one in report.recommendations if one.text.endswith("is merged already.")]
         git(source, "merge", "-q", "--no-ff", "-m", "Mine", "agent/job_alpha")
         await house.house.forge_watch.look_around()
@@ -103,7 +106,11 @@ async def test_rejecting_what_was_merged_by_hand_closes_nothing_and_a_new_stack_
         git(source, "merge", "-q", "--no-ff", "-m", "Mine", "agent/job_alpha")
         async with visiting(house.house) as visitor:
             await welcome(house.house, visitor)
-            no = {one.id: "rejected" for one in report.recommendations if one.text.startswith("Merge pull request 1,")}
+            no = {
+                one.id: "rejected"
+                for one in report.recommendations
+                if one.text.startswith("Merge pull request 1 of job 1 in sample,")
+            }
             body = {"usefulness": 4, "trust": 4, "brevity": 4}
             said = [{"recommendation": name, "outcome": outcome} for name, outcome in no.items()]
             assert (await visitor.api("POST", "/morning/review", body | {"outcomes": said})).status_code == 200

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -256,12 +257,40 @@ SPOILT: dict[str, tuple[Spoil, What, LineState, str, str]] = {
     "no checks": (_no_checks, What.CHECKS, LOOK, "no checks", "midwatch project change sample"),
     "found, tool missing": (_found_tool_missing, What.CHECKS, LOOK, "`just test` cannot run: just", "install just"),
     "found, red": (_found_red, What.CHECKS, LOOK, "`make test` (found in the project) is red on main", "Fix it"),
-    "lockfile held": (_lockfile, What.SETUP, LOOK, "package-lock.json asks for `npm ci`", "setup_domains=npm"),
-    "two lockfiles": (_two_lockfiles, What.SETUP, LOOK, TWO, "setup_domains=npm"),
+    "lockfile held": (_lockfile, What.SETUP, LOOK, "package-lock.json asks for `npm ci`", "setup_domains+=npm"),
+    "two lockfiles": (_two_lockfiles, What.SETUP, LOOK, TWO, "setup_domains+=npm"),
     "its tool is not there": (_no_poetry, What.SETUP, LOOK, "Jobs have no poetry either", "pipx install poetry"),
-    "host refused": (_refused, What.SETUP, BAD, "reach packages.example (pip's registry).", "setup_domains=pip"),
+    "host refused": (_refused, What.SETUP, BAD, "reach packages.example (pip's registry).", "setup_domains+=pip"),
     "uncommitted": (_uncommitted, What.CLONE, LOOK, "1 uncommitted file stays out of it: idea.txt", "Commit"),
 }
+
+
+async def test_what_a_preflight_proposes_can_be_followed_one_by_one_in_any_order(tmp_path: Path) -> None:
+    """Each proposal replaces a setup or a list of checks, so each has everything that the others want."""
+    async with prepared(tmp_path, more='[sandbox]\ntoolchains = ["node"]\n') as house:
+        await _no_checks(house, tmp_path / "sample")
+        sample = tmp_path / "sample"
+        commit(sample, "pyproject.toml", '[project]\nname = "s"\nversion = "1"\n')
+        scripts = '"scripts": {"test": "nosuchrunner"}, "devDependencies": {"nosuchrunner": "1"}'
+        commit(sample, "package.json", f'{{"name": "s", {scripts}}}')
+        commit(sample, "tests/test_nothing.py", "def test_nothing():\n    pass\n")
+        fix = (await looked(house))[What.CHECKS, "sample"].fix
+        setups = re.findall(r"project change sample --setup (\"[^\"]*\"|'[^']*')", fix)
+        assert len(setups) == 1, fix
+        assert "pip install" in setups[0]
+        assert "npm install" in setups[0]
+        assert "settings propose sandbox.setup_domains+=pip,npm --apply" in fix
+
+
+async def test_a_check_that_is_to_replace_one_that_proves_nothing_keeps_the_others(tmp_path: Path) -> None:
+    async with prepared(tmp_path, more='[sandbox]\ntoolchains = ["node"]\n') as house:
+        await _no_checks(house, tmp_path / "sample")
+        sample = tmp_path / "sample"
+        commit(sample, "package.json", '{"scripts": {"test": "echo no tests ran in 0.01s"}}')
+        commit(sample, "tests/test_nothing.py", "def test_nothing():\n    pass\n")
+        line = (await looked(house))[What.CHECKS, "sample"]
+        assert "`npm test` was found and proves nothing" in line.text
+        assert 'project change sample --check "python3 -m pytest -q" --check "..."' in line.fix
 
 
 @pytest.mark.parametrize("name", SPOILT)

@@ -70,7 +70,7 @@ async def test_a_setup_that_only_repeats_what_was_refused_is_ended(
         await by_day.change_project(house.house.books, "sample", by="ann", setup=repeats)
         line = (await looked(house))[What.SETUP, "sample"]
         assert (line.state, line.text) == (BAD, "The setup may not reach files.example.")
-        assert line.fix == "Allow it: midwatch settings propose sandbox.setup_domains=files.example"
+        assert line.fix == "Allow it: midwatch settings propose sandbox.setup_domains+=files.example --apply"
 
 
 async def test_a_private_index_that_lets_nothing_be_read_is_named_and_its_new_login_is_used_at_once(

@@ -134,6 +134,13 @@ def test_the_readme_shows_the_two_commands() -> None:
     assert len(readme.splitlines()) < 200
 
 
+def test_the_readme_says_where_the_command_is_before_it_shows_one() -> None:
+    before, shown, _ = (ROOT / "README.md").read_text(encoding="utf-8").partition("$ midwatch")
+    assert shown
+    assert "after `make demo` it is\n`.venv/bin/midwatch`" in before or "after `make demo` it is `.venv/bin" in before
+    assert 'export PATH="$PWD/.venv/bin:$PATH"' in before
+
+
 @each_document
 def test_every_link_leads_somewhere(document: Path) -> None:
     for target in LINK.findall(document.read_text(encoding="utf-8")):

@@ -66,7 +66,7 @@ def test_what_failed_is_beside_a_check_that_is_red_already() -> None:
     [
         ("npm", False, (), 'Let its setup install it: midwatch project change shop --setup "get" and '),
         ("npm", False, ("npm",), 'Let its setup install it: midwatch project change shop --setup "get"'),
-        ("npm", True, (), "Let its setup install it: midwatch settings propose sandbox.setup_domains=npm"),
+        ("npm", True, (), "Let its setup install it: midwatch settings propose sandbox.setup_domains+=npm --apply"),
         ("npm", True, ("npm",), "Fix it first, or order the fix."),
         ("pip", False, (), "Fix it first, or order the fix."),
     ],
@@ -80,6 +80,19 @@ def test_a_check_that_misses_a_library_names_the_setup_that_installs_it(
     told = judge.checks_text([one], SHOP, 10, (setup,), listed)
     assert told.fix.startswith(fix)
     assert told.settings == ({"sandbox.setup_domains": "npm"} if client == "npm" and not listed else {})
+
+
+def test_a_missing_program_and_a_missing_library_are_one_proposed_setup() -> None:
+    """A setup replaces the one before it: two proposals, followed one after the other, would leave only the second."""
+    pip, npm = (SetupProposal(f"get {name}", f"{name}.toml", name, locked=False) for name in ("pip", "npm"))
+    absent = result("python3 -m pytest -q", 1, "/usr/bin/python3: No module named pytest\n")
+    library = result("npm test", 1, "Error: Cannot find module 'left-pad'\n")
+    told = judge.checks_text([absent, library], SHOP, 10, (pip, npm), ())
+    assert told.fix.count("--setup") == 1
+    assert (
+        '--setup "get pip && get npm" and midwatch settings propose sandbox.setup_domains+=pip,npm --apply' in told.fix
+    )
+    assert told.settings == {"sandbox.setup_domains": "pip,npm"}
 
 
 @given(st.floats(0, 1), st.integers(0, 100))

@@ -136,9 +136,9 @@ def test_any_package_json_is_read_without_harm(text: str) -> None:
 
 
 def test_a_refusal_names_each_host_and_the_one_change_that_allows_all() -> None:
-    text, fix = refusal_text([("npm.example", "npm"), ("cdn.example", "")], ("pip",))
+    text, fix = refusal_text([("npm.example", "npm"), ("cdn.example", "")])
     assert text == "The setup may not reach npm.example (npm's registry) and cdn.example."
-    assert fix == "Allow it: midwatch settings propose sandbox.setup_domains=pip,npm,cdn.example"
+    assert fix == "Allow it: midwatch settings propose sandbox.setup_domains+=npm,cdn.example --apply"
 
 
 def test_a_registry_that_lets_nothing_be_read_is_named_with_the_place_of_its_login() -> None:
@@ -187,11 +187,11 @@ def test_the_hint_for_a_missing_program_fits_the_kind_of_code() -> None:
         return how_to_get(tool, result, "shop", (pip, npm), ("a.example",))
 
     assert fix("pytest", "python3 -m pytest -q") == (
-        'Let its setup install it: midwatch project change shop --setup "install it"'
-        " and midwatch settings propose sandbox.setup_domains=a.example,pip"
+        'Let its setup install it: midwatch project change shop --setup "install it && npm ci"'
+        " and midwatch settings propose sandbox.setup_domains+=pip,npm --apply"
     )
     assert fix("mocha", "npm test") == (
-        "Let its setup install it: midwatch settings propose sandbox.setup_domains=a.example,npm"
+        "Let its setup install it: midwatch settings propose sandbox.setup_domains+=npm --apply"
     )
     assert "add cargo to sandbox.toolchains" in fix("cargo", "cargo test")
     assert fix("just", "just test").endswith("apt install just")

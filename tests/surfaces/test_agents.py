@@ -115,7 +115,8 @@ def test_a_login_that_is_answered_is_kept_and_said_everywhere_but_by_its_value(p
     )
     shown = person.types("agent", "list")
     assert "API key 'claude', kept in file:" in shown.out
-    assert "not tested: seen 2.1.300, tested" in shown.out
+    assert ", not with 2.1.300)" in shown.out
+    assert "tested: Midwatch's own tests ran with this version of the program" in shown.out
     tested = person.types("agent", "test", "claude", "--no-program")
     assert tested.out.startswith("Saying hello to 1 model; each costs about a token.")
     doctor = person.types("doctor", "--agents")
@@ -310,7 +311,8 @@ def test_without_a_server_the_models_are_asked_from_here_and_logins_wait(model: 
         missing = person.types("agent", "test", expect=5)
         assert "The secret mine should be in $MY_KEY" in missing.out
         doctor = person.types("doctor", MY_KEY=key)
-        assert "2.1.325 (tested), claude-sonnet-4-5 by API key 'mine', which can be read" in doctor.out
+        assert "2.1.325 (Midwatch's own tests ran with this version), claude-sonnet-4-5 by" in doctor.out
+        assert "by API key 'mine', which can be read" in doctor.out
         assert "its credential cannot be read" in person.types("doctor").out
         nowhere(person, key, tested, missing, doctor)
 
@@ -334,7 +336,7 @@ def test_the_real_programs_are_found_and_their_tested_versions_known(name: str) 
     with a_person(up=False) as person:
         rows = json.loads(person.types("agent", "list", "--json", PATH=f"{program(name).parent}:/usr/bin:/bin").out)
     row = next(row for row in rows if row["name"] == name)
-    assert (row["judged"], [row["version"]]) == ("tested", row["tested"])
+    assert (row["judged"], [row["version"]]) == ("Midwatch's own tests ran with this version", row["tested"])
 
 
 DYING = """\

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 from midwatch.surfaces.cli.jobs import tmux
 from tests.conftest import missing
+from tests.nights.house import sample_repository
 from tests.patience import PATIENCE
 from tests.surfaces.forked import OnTerminal
 from tests.surfaces.person import Person, a_person, command
@@ -236,11 +238,45 @@ def test_doctor_tells_walls_toolchains_and_the_room_kept_work_takes(ann: Person)
     assert "kept checkouts take " in said
 
 
+def test_a_link_for_a_person_who_does_not_exist_says_who_does_and_how_to_add_one(ann: Person) -> None:
+    for words in (("link", "zoe"), ("role", "zoe", "owner"), ("remove", "zoe")):
+        said = ann.types("person", *words, expect=2).err
+        assert "There is no person 'zoe'. No person has a login yet." in said
+        assert "midwatch person link --role viewer" in said
+
+
+def test_what_was_found_in_a_project_is_named_when_it_is_added_and_shown(ann: Person) -> None:
+    """A project that names no checks and no setup still has some; a person reads which before the night."""
+    files = {"Makefile": "test:\n\t@true\n", "package-lock.json": "{}", "pyproject.toml": "[project]\nname = 'x'\n"}
+    sample_repository(ann.folder / "tools", files)
+    added = ann.types("project", "add", "tools").out
+    shown = ann.types("project", "show", "tools").out
+    for said in (added, shown):
+        assert "check: make test (found in it; tried in the evening, by the preflight)" in said
+        assert "setup: npm ci (found: package-lock.json is there; not run yet)" in said
+        assert said.count("change tools --setup") == 1, "one proposal has both, because a setup replaces another"
+        assert re.search(r'project change tools --setup "python3 -m venv [^"]* && npm ci"', " ".join(said.split()))
+        assert "midwatch settings propose sandbox.setup_domains+=pip,npm --apply" in " ".join(said.split())
+    whole = ann.types("project", "show", "tools", "--json").json
+    assert whole["found_checks"] == ["make test"]
+    assert [(one["file"], one["runs"]) for one in whole["found_setup"]] == [
+        ("pyproject.toml", False),
+        ("package-lock.json", False),
+    ]
+    ann.types("project", "change", "tools", "--check", "none", "--setup", "none")
+    named = ann.types("project", "show", "tools", "--json").json
+    assert (named["found_checks"], named["found_setup"]) == ([], [])
+    ann.types("project", "remove", "tools")
+    again = ann.types("project", "add", "tools", "--name", "tools2", "--json").json
+    assert (again["name"], again["found_checks"]) == ("tools2", ["make test"])
+    ann.types("project", "remove", "tools2")
+
+
 def test_a_project_has_a_setup_by_hand(ann: Person) -> None:
     ann.types("project", "change", "repo", "--setup", "./prepare")
     assert "setup: ./prepare" in ann.types("project", "show", "repo").out
     ann.types("project", "change", "repo", "--setup", "")
-    assert "setup:" not in ann.types("project", "show", "repo").out
+    assert "./prepare" not in ann.types("project", "show", "repo").out
 
 
 def test_a_discarded_checkout_is_gone(ann: Person) -> None:

@@ -74,7 +74,8 @@ def test_a_channel_from_its_adding_to_its_removal_with_the_server_up(sink: Sink)
 def test_without_a_server_a_channel_can_be_added_tried_and_refused(sink: Sink) -> None:
     with a_person(up=False) as person:
         person.settles(f'# mine\n{SETTINGS}[channels.mail]\nurl = "env:MAIL"\n')
-        person.types("channel", "add", "phone", "env:PHONE", "--tiers", "urgent", "--no-quiet", PHONE=sink.url("json"))
+        words = ("channel", "add", "phone", "env:PHONE", "--tiers", "urgent", "--no-quiet")
+        assert "The server reads $PHONE from its own environment" in person.types(*words, PHONE=sink.url("json")).out
         text = (person.home / "midwatch.toml").read_text()
         assert text.startswith("# mine\n[server]")
         assert '[channels.phone]\nurl = "env:PHONE"\nquiet = false\ntiers = ["urgent"]' in text
@@ -86,7 +87,7 @@ def test_without_a_server_a_channel_can_be_added_tried_and_refused(sink: Sink) -
         name = person.types("channel", "add", "log", "json://localhost", expect=2)
         assert "has an invalid name" in name.err
         unset = person.types("channel", "test", "mail", expect=5)
-        assert "$MAIL, which is not set" in unset.out
+        assert "$MAIL, which is not set in this terminal's environment, and the server needs it in its own" in unset.out
         assert "[channels.pager]" not in (person.home / "midwatch.toml").read_text()
 
 

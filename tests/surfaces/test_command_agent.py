@@ -56,6 +56,12 @@ def test_the_example_of_ten_lines_delivers_a_pull_request_when_pasted(person: Pe
     assert "pull request" in shown.lower()
 
 
+@pytest.mark.parametrize(("code", "cause"), [(139, "logic"), (127, "dependency")])
+def test_a_program_that_says_nothing_is_understood_by_its_exit_code(person: Person, code: int, cause: str) -> None:
+    assert works(person, f"#!/bin/sh\nexit {code}\n").code != 0
+    assert person.types("job", "show", "1", "--json").json["cause"] == cause
+
+
 @pytest.mark.parametrize(
     ("prints", "quoted"),
     [("echo 'I will have a look.'", "I will have a look."), ("true", "It printed nothing.")],

@@ -1,6 +1,7 @@
 """The morning's page as people use it: read, judge by keys or by thumb, merge, hand in, see what changed."""
 
 import asyncio
+import os
 import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,7 +21,7 @@ from midwatch.errors import MidwatchError
 from midwatch.journal.events.morning import ReviewSubmitted
 from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.queries.replay import every_entry
-from midwatch.surfaces.web.pages import morning
+from midwatch.surfaces.web.pages import live, morning
 from midwatch.surfaces.web.site.app import error_page
 from midwatch.surfaces.web.site.page import STATIC
 from midwatch.terms.people import Role
@@ -57,6 +58,7 @@ def pages() -> FastAPI:
     async def in_words(request: Request, error: MidwatchError) -> Response:
         return error_page(request, error)
 
+    app.include_router(live.router)
     app.include_router(morning.router)
     app.mount("/static", StaticFiles(directory=STATIC))
     return app
@@ -250,6 +252,38 @@ async def test_a_night_is_reviewed_by_keyboard_alone(night: KeptNight) -> None:
         rows = {row.id: row for row in await house.house.records.find(OutcomeRow)}
         assert rows[first].outcome == "accepted"
         assert (rows[second].outcome, rows[second].reason) == ("rejected", "jar: a known one")
+        assert wrong == []
+
+
+LOOK = """() => [...document.querySelectorAll(".item.here .choice")].map((one) => {
+  const style = getComputedStyle(one), input = one.querySelector("input");
+  const drawn = [style.backgroundColor, style.borderColor, style.color, style.boxShadow, style.fontWeight].join(" ");
+  return [input.checked, drawn];
+})"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_only_a_picked_verdict_looks_picked(night: KeptNight, width: int) -> None:
+    async with night.opened() as house, served(house) as address, browsed(address, width) as (view, wrong):
+        for theme in ("light", "dark"):
+            await view.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            await view.reload()
+            await view.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
+            choices = view.locator(".item.here .choice")
+            await expect(choices).to_have_count(4)
+            await view.evaluate("for (const one of document.querySelectorAll('.choice input')) one.checked = false")
+            unpicked = await view.evaluate(LOOK)
+            assert not any(checked for checked, _ in unpicked)
+            assert len({drawn for _, drawn in unpicked}) == 1, "no verdict stands out before one is given"
+            for place in range(4):
+                await choices.nth(place).click()
+                shown = await view.evaluate(LOOK)
+                assert [checked for checked, _ in shown] == [one == place for one in range(4)]
+                for one, (_, drawn) in enumerate(shown):
+                    assert (drawn == unpicked[0][1]) is (one != place), (theme, one)
+                if "REVIEW_SHOTS" in os.environ:
+                    await view.screenshot(path=f"{os.environ['REVIEW_SHOTS']}/picked-{place}-{theme}-{width}.png")
         assert wrong == []
 
 

@@ -61,6 +61,16 @@ def test_a_look_that_is_killed_goes_on_where_it_was(person: Person) -> None:
     assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
 
 
+def test_what_is_added_to_a_list_stays_when_more_is_added(person: Person) -> None:
+    for host in ("one.example", "two.example", "one.example"):
+        person.types("settings", "propose", f"sandbox.domains+={host}", "--apply", "--yes")
+    (row,) = [one for one in person.types("settings", "--json").json if one["key"] == "sandbox.domains"]
+    assert row["value"] == ["one.example", "two.example"]
+    refused = person.types("settings", "propose", "rounds.interval_seconds+=5", expect=2)
+    assert "rounds.interval_seconds is no list" in refused.err
+    person.types("settings", "propose", "sandbox.domains=", "--apply", "--yes")
+
+
 def test_the_settings_that_a_preflight_names_are_written_after_asking(person: Person) -> None:
     (person.repo / "package-lock.json").write_text("{}")
     git(person.repo, "add", "-A")

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,6 +13,7 @@ import pytest
 import uvicorn
 from playwright.async_api import Page, async_playwright, expect
 
+from midwatch.surfaces.api.app import make_app
 from midwatch.terms.people import Role
 from midwatch.terms.records import OutcomeRow, PullRequestRow, StackRow
 from midwatch.terms.stack import StackState
@@ -47,6 +49,8 @@ async def test_the_panel_names_the_order_and_every_conflict_and_merging_changes_
             text = (await client.get("/morning")).text
             assert "2 of 3 branches merge together; checks green together." in text
             assert "Conflicts with pull request 1 in a.txt." in text
+            for number in (1, 2, 3):
+                assert f'<a href="/jobs/{number}">Job {number}</a>' in text.partition('id="stack-1"')[2]
             assert "<img" not in text
             assert "Pull requests 1 and 3 have no verdict yet. Merging takes only what you accept." in text
             assert "Merge all 2 into main" not in text
@@ -75,8 +79,66 @@ async def test_the_panel_names_the_order_and_every_conflict_and_merging_changes_
             assert "Merge all 2 into main" in (await client.get("/morning/stack/2")).text
 
 
+async def test_a_jobs_page_merges_takes_back_and_says_what_checks_an_outdated_stack_again(tmp_path: Path) -> None:
+    edits = {"Alpha": EIGHT["Alpha"], "Beta": EIGHT["Beta"], "Other": write("c.txt", "c\n")}
+    again = "“Check again” merges the branches that are still open and runs their checks together."
+    async with a_dawn_of(tmp_path, edits, checks=("true",)) as (house, source):
+        await ends(house)
+        before = git(source, "rev-parse", "main")
+        async with web(house, Role.APPROVER) as approver:
+            assert (
+                "needs-operate"
+                in re.findall(r"<button[^>]*/morning/merge/3[^>]*>", (await approver.get("/jobs/3")).text)[0]
+            )
+        async with web(house) as client:
+            shown = (await client.get("/jobs/3")).text
+            assert "Pull request 3 is open" in shown
+            assert "Merging takes only what you accept." in shown
+            assert again not in shown
+            assert "is merged into" in (await client.post("/morning/merge/3")).text
+            assert git(source, "rev-parse", "main") != before
+            for page in ("/jobs/3", "/jobs/1", "/morning"):
+                text = (await client.get(page)).text
+                assert "Pull request 3 was merged since the stack was made." in text, page
+                assert again in text
+                assert 'hx-post="/morning/stack/1/check"' in text
+            assert "/morning/unmerge/3" in (await client.get("/jobs/3")).text
+            assert "Check again" not in (await client.get("/jobs/2")).text, "it is not in that stack"
+            assert "Pull request 3 is open" in (await client.post("/morning/unmerge/3")).text
+            assert git(source, "rev-parse", "main") == before
+            assert again not in (await client.get("/jobs/3")).text
+
+
+async def test_what_was_rejected_is_never_merged_and_its_pages_say_so(tmp_path: Path) -> None:
+    edits = {"One": write("one.txt", "1"), "Two": write("two.txt", "2")}
+    async with a_dawn_of(tmp_path, edits, checks=("true",)) as (house, source):
+        report = await ends(house)
+        before = git(source, "rev-parse", "main")
+        one, two = (entry.id for entry in report.recommendations)
+        said = {f"outcome:{one}": "accepted", f"outcome:{two}": "rejected", f"keep:{two}": "yes"}
+        ratings = {"usefulness": "4", "trust": "4", "brevity": "4"}
+        async with web(house) as client:
+            reviewed = (await client.post("/morning/review", data=ratings | said)).text
+            for text in (reviewed, (await client.get("/jobs/2")).text):
+                assert "You rejected it in the review" in text
+                assert "/morning/merge/2" not in text
+            assert "/morning/merge/1" in (await client.get("/jobs/1")).text
+            refused = await client.post("/morning/merge/2")
+            assert refused.status_code == 403
+            assert "was rejected in the review" in refused.text
+        way = httpx.ASGITransport(make_app(house.house))
+        async with httpx.AsyncClient(transport=way, base_url="http://house/api/v1") as api:
+            assert (await api.post("/jobs/2/merge")).status_code == 403
+            assert git(source, "rev-parse", "main") == before
+            assert (await api.post("/jobs/1/merge")).json()["state"] == "merged"
+            again = {"outcomes": [{"recommendation": two, "outcome": "accepted"}]}
+            rated = {"usefulness": 4, "trust": 4, "brevity": 4}
+            assert (await api.post("/morning/review", json=again | rated)).status_code == 200
+            assert (await api.post("/jobs/2/merge")).json()["state"] == "merged", "the person changed their mind"
+
+
 @asynccontextmanager
-async def browsed(house: TestHouse, width: int) -> AsyncIterator[tuple[Page, list[str]]]:
+async def browsed(house: TestHouse, width: int, path: str = "/morning") -> AsyncIterator[tuple[Page, list[str]]]:
     """A real browser on the page, with everything it complains about."""
     app = app_for(house.house)
     door = socket.create_server(("127.0.0.1", 0))
@@ -91,7 +153,7 @@ async def browsed(house: TestHouse, width: int) -> AsyncIterator[tuple[Page, lis
             )
             view.on("console", lambda message: wrong.append(message.text))
             view.on("pageerror", lambda error: wrong.append(str(error)))
-            await view.goto(f"http://127.0.0.1:{door.getsockname()[1]}/morning")
+            await view.goto(f"http://127.0.0.1:{door.getsockname()[1]}{path}")
             yield view, wrong
             await browser.close()
     finally:
@@ -146,6 +208,30 @@ async def test_a_thumb_merges_and_takes_back_and_no_key_merges_what_is_unproven(
             await view.get_by_role("button", name="Undo").click()
             await expect(view.get_by_role("button", name="Merge all 2 into main")).to_be_visible()
             assert {row.state for row in await house.house.records.find(PullRequestRow)} == {"open"}
+            assert wrong == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_a_press_on_a_jobs_page_merges_takes_back_and_checks_again(tmp_path: Path, width: int) -> None:
+    edits = {"Alpha": EIGHT["Alpha"], "Beta": EIGHT["Beta"], "Other": write("c.txt", "c\n")}
+    async with a_dawn_of(tmp_path, edits, checks=("true",)) as (house, source):
+        await ends(house)
+        before = git(source, "rev-parse", "main")
+        async with browsed(house, width, "/jobs/3") as (view, wrong):
+            await shoots(view, f"job-open-{width}")
+            await view.get_by_role("button", name="Merge into main").click()
+            await expect(view.locator("#pull-3")).to_contain_text("is merged into")
+            await expect(view.locator("#stack-1")).to_contain_text("Pull request 3 was merged since")
+            await shoots(view, f"job-merged-{width}")
+            await view.locator("#pull-3").get_by_role("button", name="Undo").click()
+            await expect(view.locator("#pull-3")).to_contain_text("Pull request 3 is open")
+            assert git(source, "rev-parse", "main") == before
+            await view.get_by_role("button", name="Merge into main").click()
+            await view.get_by_role("button", name="Check again").click()
+            await expect(view.locator(".pile")).to_contain_text("being merged and checked together")
+            await house.settle()
+            await expect(view.locator(".pile")).to_contain_text("1 of 2 branches merges")
             assert wrong == []
 
 

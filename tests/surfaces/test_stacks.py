@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -14,7 +15,10 @@ from typer.testing import CliRunner, Result
 
 from midwatch.surfaces.address import SOCKET
 from midwatch.surfaces.api.app import make_app
+from midwatch.surfaces.cli.jobs.jobs import app as jobs
+from midwatch.surfaces.cli.jobs.jobs import pulls
 from midwatch.surfaces.cli.morning.stacks import app
+from midwatch.surfaces.cli.night.status import VERBS
 from tests.nights.house import TestHouse, git
 from tests.nights.stacked import EIGHT, a_dawn_of, ends, reviews
 
@@ -34,6 +38,12 @@ async def test_the_api_shows_merges_and_takes_back(tmp_path: Path) -> None:
                 False,
             )
             assert row["left_out"][0]["said"] == "Conflicts with pull request 1 in a.txt."
+            assert ([one["job_number"] for one in row["order"]], row["left_out"][0]["job_number"]) == ([1, 3], 2)
+            assert [(one["number"], one["job_number"]) for one in (await api.get("/pull_requests")).json()] == [
+                (1, 1),
+                (2, 2),
+                (3, 3),
+            ]
             assert (await api.get("/stacks/newest")).json()["id"] == row["id"]
             merged = (await api.post("/stacks/1/merge")).json()
             assert (merged["state"], git(source, "rev-parse", "main")) == ("merged", merged["tip"])
@@ -85,7 +95,14 @@ async def test_the_terminal_shows_merges_checks_and_takes_back(tmp_path: Path, m
         async with at_the_socket(house):
             shown = (await types()).output
             assert "2 of 3 branches merge together; checks green together." in shown
-            assert "✕ 2 Beta: Conflicts with pull request 1 in a.txt." in shown
+            assert "✕ 2 Beta (job 2): Conflicts with pull request 1 in a.txt." in shown
+            assert "● 1 Alpha (job 1, 2 lines)" in shown
+            listed = await asyncio.to_thread(CliRunner().invoke, pulls)
+            assert re.search(r"^ *1 +1 +sample .*Alpha$", listed.output, re.MULTILINE), "beside its job and project"
+            assert (
+                "pull request 1 of job 1 in sample: Alpha"
+                in (await asyncio.to_thread(CliRunner().invoke, VERBS["status"])).output
+            )
             assert "midwatch stack merge --project sample" in shown
             assert isinstance((await types("merge")).exception, Exception)  # no terminal, and no --yes
             assert git(source, "rev-parse", "main") == before
@@ -94,5 +111,10 @@ async def test_the_terminal_shows_merges_checks_and_takes_back(tmp_path: Path, m
             assert f"reset --keep {before}" in merged
             assert "2 pull requests are open again" in (await types("undo", "--project", "sample")).output
             assert git(source, "rev-parse", "main") == before
+            await asyncio.to_thread(CliRunner().invoke, jobs, ["merge", "1"])
+            outdated = (await types()).output
+            assert "Pull request 1 was merged since the stack was made." in outdated
+            assert "Check again which open branches go together: midwatch stack check --project sample" in outdated
+            assert "Your verdicts" not in outdated
             checked = await types("check", "--json")
             assert json.loads(checked.output)["number"] == 2

@@ -38,7 +38,8 @@ WRITING = (
     ("review", "--usefulness", "4", "--trust", "4", "--brevity", "4"),
 )
 STATUS_KEYS = {
-    "server_running", "now", "pages", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel", "headline",
+    "server_running", "now", "pages", "port_taken", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel",
+    "headline",
 }  # fmt: skip
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
@@ -138,7 +139,7 @@ def day() -> Iterator[Day]:
 
 def test_the_books_are_kept(day: Day) -> None:
     assert "Added project repo (branch main)." in day.said["added"].out
-    assert "names no checks yet" in day.said["added"].out
+    assert "check: none is named and none was found" in day.said["added"].out
     assert day.said["flagged"].out == "Project repo: skipped.\n"
     assert day.said["unflagged"].out == "Project repo: no flags.\n"
     assert "version 2: No warnings" in day.said["goal 2"].out

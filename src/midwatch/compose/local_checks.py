@@ -24,6 +24,9 @@ from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from midwatch.workshop.upkeep import machine
 from midwatch.workshop.upkeep.kept_checkouts import weigh
 
+HERE = "this terminal's environment, and the server needs it in its own"
+"""Where a secret named as `env:NAME` is looked for by the command line itself."""
+
 
 def free_memory() -> int:
     return machine.free_memory()
@@ -50,7 +53,7 @@ def kept_bytes(folder: Path) -> int:
 
 async def unreadable(references: Mapping[str, SecretReference]) -> dict[str, MidwatchError]:
     """Fetch secrets as the server will; return which are missing, never their values."""
-    return dict(await Vault(references).unlock())
+    return dict(await Vault(references, whose=HERE).unlock())
 
 
 def keep_secrets_out_of_logs(house: House, *handlers: logging.Handler) -> None:
@@ -61,7 +64,7 @@ def keep_secrets_out_of_logs(house: House, *handlers: logging.Handler) -> None:
 async def ask_forge(settings: Settings, name: str) -> int:
     """Ask a forge for our account, as the server will; return the status, 200 if the token works."""
     setup = settings.forges.by_name()[name]
-    token = Token(Vault(secret_references(settings)), name, setup.secret)
+    token = Token(Vault(secret_references(settings), whose=HERE), name, setup.secret)
     client = GitHubClient(name, token, SystemClock(), setup.base_url or API)
     try:
         answer = await client.ask("GET", "/rate_limit")
@@ -77,12 +80,12 @@ def read_channel(url: str) -> Destination:
 
 async def read_channel_secret(name: str, reference: SecretReference) -> Destination:
     """Fetch a channel's URL from its store, and ask Apprise what service it is."""
-    return read_channel((await Vault({name: reference}).secret(name)).reveal())
+    return read_channel((await Vault({name: reference}, whose=HERE).secret(name)).reveal())
 
 
 async def push_from_here(settings: Settings, channel: str, title: str, text: str) -> None:
     """Send one message from this process."""
-    vault = Vault(secret_references(settings))
+    vault = Vault(secret_references(settings), whose=HERE)
 
     async def address(name: str) -> str:
         return (await vault.secret(channel_secret(name))).reveal()

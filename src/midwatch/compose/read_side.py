@@ -5,9 +5,11 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from midwatch.engine.clocks import SystemClock
+from midwatch.errors import MidwatchError
 from midwatch.ports.agent import OutputReader
 from midwatch.ports.clock import Clock
 from midwatch.ports.room import TREE_INSIDE
+from midwatch.rules.checks.discovery import Looked
 from midwatch.settings import LoadedSettings, load_settings
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.read.entries import JournalReader
@@ -15,7 +17,7 @@ from midwatch.store.read.history import SqlHistory
 from midwatch.store.read.records import SqlRecords
 from midwatch.store.reader import DatabaseReader
 from midwatch.store.schema.engines import is_sqlite
-from midwatch.terms.records import SettingsRow
+from midwatch.terms.records import ProjectRow, SettingsRow
 
 DATABASE = "midwatch.db"
 
@@ -35,6 +37,7 @@ class ReadSide:
         self.journal = JournalReader(self.reader, url=self.url)
         self.blobs = FolderBlobs(home / "blobs")
         self.pages = ""  # the address of the pages, while they are served
+        self.port_taken = 0  # the port that was wanted for them, if another program has it
 
     async def reload_settings(self) -> None:
         """Load the settings with their stored versions; called at start and whenever a version is applied."""
@@ -50,6 +53,16 @@ class ReadSide:
 
     async def look_here(self) -> None:
         """Notice what the person did with git on this machine; only a server can record it."""
+
+    async def found_in(self, project: ProjectRow) -> Looked | None:
+        """Read what a project's newest commit says about its checks and setup; None if it has no copy here yet."""
+        from midwatch.workshop.checks.change_facts import look_now  # noqa: PLC0415  only one verb needs it
+        from midwatch.workshop.git.mirrors import GitMirrors  # noqa: PLC0415
+
+        try:
+            return await look_now(GitMirrors(self.home), project.id, project.path, project.branch)
+        except MidwatchError:
+            return None
 
     async def dispose(self) -> None:
         await self.reader.close()

@@ -54,7 +54,9 @@ class Housekeeper:
         except (MidwatchError, ValidationError) as wrong:
             log.warning("the housekeeper's answer cannot be used: %s", wrong)
         last = left.tail.strip().splitlines()[-1:] or ["none"]
-        raise Broken(f"{left.sentence} Its last output: {last[0]}", hint=f"Its log: {task.room.log}")
+        error = Broken(f"{left.sentence} Its last output: {last[0]}", hint=f"Its log: {task.room.log}")
+        error.program_exit = left.exit_code
+        raise error
 
 
 def _options(task: Task) -> list[str]:

@@ -92,8 +92,11 @@ class ModelAgent:
         last = _LastWords(task.tell, task.met)
         async with task.room.talk(launch.argv, launch.environment) as talk:
             ended = last.seen(await self.driver.drive(talk, brief, task.decide, last))
+            left = await talk.left()
         if ended.outcome is not Outcome.OK:
-            raise _wrong(ended, self.name, task.met())
+            error = _wrong(ended, self.name, task.met())
+            error.program_exit = left.exit_code
+            raise error
         return ended, last.text or "It gave no summary of its work."
 
 

@@ -61,12 +61,13 @@ def version_of(program: Program, ask: Ask) -> str:
 
 
 def judged(version: str, tested: tuple[str, ...]) -> str:
-    """Say in a few words whether a version was tested with the whole test matrix."""
+    """Say whether Midwatch's own tests, its whole test matrix, ran with a version."""
     if not tested:
-        return "no version of it was tested"
+        return "Midwatch's own tests ran with no version of it"
+    ran = f"Midwatch's own tests ran with {', '.join(tested)}"
     if not version:
-        return f"not tested: it does not say its version, tested {', '.join(tested)}"
-    return "tested" if version in tested else f"not tested: seen {version}, tested {', '.join(tested)}"
+        return f"{ran}; it does not say its version"
+    return "Midwatch's own tests ran with this version" if version in tested else f"{ran}, not with {version}"
 
 
 def _safe(path: Path) -> Path:

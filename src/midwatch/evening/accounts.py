@@ -12,12 +12,13 @@ from typing import Literal
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from midwatch.errors import Hasty, Misuse, Refused, Stranger
+from midwatch.errors import Hasty, Misuse, Refused, Stranger, Unknown
 from midwatch.journal.events import people as ev
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.credentials import CredentialStore
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.login import is_over, objection_to_name, objection_to_password, wait_before_trying
+from midwatch.terms.money import joined
 from midwatch.terms.people import Credential, KeyKind, Login, Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
 from midwatch.views.text.plain import clean
@@ -66,7 +67,7 @@ async def anybody(entrance: Entrance) -> bool:
 
 async def invite(entrance: Entrance, role: Role, *, by: str, person: str = "") -> str:
     """Make the secret of a one-time link, for a new person or for a known person's new password."""
-    known = await entrance.records.get(PersonRow, person) if person else None
+    known = await _person(entrance, person) if person else None
     secret = secrets.token_urlsafe(32)
     expires = entrance.clock.now() + LINK_LIVES
     role = known.role if known else role
@@ -154,7 +155,7 @@ async def by_token(entrance: Entrance, secret: str) -> tuple[PersonRow, TokenRow
 
 async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> PersonRow:
     """Change a person's role; the last owner stays an owner."""
-    person = await entrance.records.get(PersonRow, name)
+    person = await _person(entrance, name)
     if role is not Role.OWNER:
         await _not_the_last_owner(entrance, person)
     await entrance.journal.record(ev.PersonChanged(person=person.id, role=role), actor=by)
@@ -163,7 +164,7 @@ async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> Per
 
 async def remove(entrance: Entrance, name: str, *, by: str) -> PersonRow:
     """Remove a person's access; their logins and tokens end now."""
-    person = await entrance.records.get(PersonRow, name)
+    person = await _person(entrance, name)
     await _not_the_last_owner(entrance, person)
     await entrance.journal.record(ev.PersonRemoved(person=person.id), actor=by)
     await entrance.keys.forget(person.id)
@@ -174,7 +175,7 @@ async def issue_token(
     entrance: Entrance, name: str, scopes: frozenset[Scope], *, person: str, by: str, days: int | None = None
 ) -> tuple[TokenRow, str]:
     """Make a token for a person; its secret is shown once and never stored."""
-    whose = await entrance.records.get(PersonRow, person)
+    whose = await _person(entrance, person)
     if beyond := scopes - whose.role.scopes:
         raise Refused(
             f"{whose.name} is {whose.role} and may not {', '.join(sorted(beyond))}; a token cannot either.",
@@ -197,6 +198,19 @@ async def revoke_token(entrance: Entrance, name: str, *, by: str) -> TokenRow:
         await entrance.journal.record(ev.TokenRevoked(token=token.id), actor=by)
         await entrance.keys.forget(token.id)
     return await entrance.records.get(TokenRow, token.id)
+
+
+async def _person(entrance: Entrance, name: str) -> PersonRow:
+    """Find a person by name, number or id; where there is none, say who there is and how to add one."""
+    try:
+        return await entrance.records.get(PersonRow, name)
+    except Unknown:
+        known = [one.name for one in await entrance.records.find(PersonRow, removed=False)]
+        there = f"Those who have a login: {joined(known)}." if known else "No person has a login yet."
+        raise Unknown(
+            f"There is no person {name!r}. {there}",
+            hint="Add one with a link and no name, who opens it chooses it: midwatch person link --role viewer",
+        ) from None
 
 
 async def _called(entrance: Entrance, name: str) -> PersonRow | None:

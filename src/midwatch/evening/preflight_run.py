@@ -216,7 +216,7 @@ async def _held_back(turn: Turn, project: ProjectTried, commit: str, choice: Set
         return None
     tools = tuple(dict.fromkeys(one.tool for one in choice.held))
     missing = await turn.out.trials.missing_programs(turn.row.id, project, commit, tools)
-    return judge.setup_text(choice, turn.listed, project.name, missing)
+    return judge.setup_text(choice, project.name, missing)
 
 
 async def _checks(turn: Turn, project: ProjectTried, commit: str, key: str, choice: SetupChoice) -> None:

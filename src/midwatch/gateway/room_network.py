@@ -160,9 +160,9 @@ class EgressServer:
 
     async def refused(self, clients: Sequence[str] = ()) -> tuple[HostRefused, ...]:
         """Return the hosts that are not on the list, and registries that let nothing be read, with whose they are."""
-        access, listed = self._house.registries, self._reach.domains
+        access = self._house.registries
         owners = await access.owners(self._unlisted, clients) if access and self._unlisted else {}
-        unlisted = [HostRefused(host, owners.get(host, ""), listed) for host in self._unlisted]
+        unlisted = [HostRefused(host, owners.get(host, "")) for host in self._unlisted]
         denied = [self._denied_by(name, status) for name, status in self._denied.items() if name not in self._read]
         if access is not None:
             access.forget(one.client for one in denied if not one.route)  # the person's next try has other settings

@@ -46,8 +46,10 @@ class Vault:
         *,
         on_read: Callable[[Mapping[str, str]], None] | None = None,
         patience: timedelta = PATIENCE,
+        whose: str = "the server's environment",
     ) -> None:
         self._references = dict(references)
+        self._whose = whose
         self._on_read = on_read
         self._patience = patience
         self._values: dict[str, str] = {}
@@ -107,7 +109,7 @@ class Vault:
 
     async def _fetch(self, name: str, reference: SecretReference) -> str:
         if reference.place is SecretPlace.ENV:
-            raw = _from_environment(name, reference.address)
+            raw = _from_environment(name, reference.address, self._whose)
         elif reference.place is SecretPlace.FILE:
             raw = await asyncio.to_thread(_from_file, name, reference.address)
         else:
@@ -124,10 +126,14 @@ class Vault:
         return value
 
 
-def _from_environment(name: str, variable: str) -> bytes:
+def _from_environment(name: str, variable: str, whose: str) -> bytes:
     value = os.environb.get(variable.encode())  # the person named this variable in the settings
     if value is None:
-        raise Misuse(f"The secret {name} should be in ${variable}, which is not set.", hint=f"export {variable}=...")
+        raise Misuse(
+            f"The secret {name} should be in ${variable}, which is not set in {whose}.",
+            hint=f"Set it where the server is started, then start it again there: export {variable}=...; "
+            "midwatch down; midwatch up --detach",
+        )
     return value
 
 

@@ -10,6 +10,7 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.money import dollars, some
 from midwatch.terms.records import ActRow, EvidenceRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.report import ITEM_DONE, EvidenceKind, ItemOutcome, Recommendation
+from midwatch.views.text.names import pull_request_called
 from midwatch.views.text.plain import as_sentence
 from midwatch.views.text.proof import PROVEN_IN_SHORT
 
@@ -95,7 +96,8 @@ def _merge(facts: QueueFacts, job: JobRow, pr: PullRequestRow) -> Recommendation
     doubts = job.proof.doubts if job.proof else ()
     verb = "Look at draft" if pr.draft else "Merge" if checks else "Review"
     open_ = pr.state == "open"
-    called = f"pull request {pr.number}, {pr.title} ({size}; {PROVEN_IN_SHORT.get(verdict, verdict)})"
+    which = pull_request_called(pr.number, job.number, facts.name_of(pr.project))
+    called = f"{which}, {pr.title} ({size}; {PROVEN_IN_SHORT.get(verdict, verdict)})"
     return Recommendation(
         id=facts.new_id("rec"),
         text=f"{verb} {called}." if open_ else f"P{called[1:]} is {pr.state} already.",

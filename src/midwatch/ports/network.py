@@ -32,8 +32,6 @@ class HostRefused:
     host: str
     client: str = ""
     """The package client of this machine whose registry it is; empty where it is none's."""
-    listed: tuple[str, ...] = ()
-    """The list as it was."""
     status: int = 0
     """What the registry answered every time, 401 or 403; 0 for a host that is not on the list."""
     route: bool = False

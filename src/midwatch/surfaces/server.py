@@ -17,13 +17,15 @@ from starlette.types import ASGIApp
 from midwatch.compose.house import House
 from midwatch.errors import Misuse
 from midwatch.evening.accounts import anybody, invite
-from midwatch.surfaces.address import FIRST_LOGIN, LONGEST_SOCKET_PATH, SOCKET
+from midwatch.surfaces.address import FIRST_LOGIN, LONGEST_SOCKET_PATH, PORT_TAKEN, SOCKET
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
 
 NEIGHBOURS = 20
 """How many ports are tried, from the configured one: two installations on one machine, or a forgotten server."""
+FLAG = "flag"
+"""The source of a setting that `up` was given on its command line."""
 
 
 class OwnersSocket(socket.socket):
@@ -88,10 +90,10 @@ def open_socket(home: Path) -> socket.socket:
     return listening
 
 
-def open_port(host: str, port: int) -> socket.socket:
-    """Bind the pages' port; if it is taken, the next free one of a few."""
+def open_port(host: str, port: int, *, exactly: bool = False) -> socket.socket:
+    """Bind the pages' port; if it is taken, the next free one of a few, unless it has to be this one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in range(port, min(port + NEIGHBOURS, 65536)):
+    for candidate in range(port, port + 1 if exactly else min(port + NEIGHBOURS, 65536)):
         listening = socket.socket(family)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -106,6 +108,10 @@ def open_port(host: str, port: int) -> socket.socket:
                 ) from error
         else:
             return listening
+    if exactly:
+        raise Misuse(
+            f"Port {port} is taken.", hint="Name another, or leave --port out: then the next free one is used."
+        )
     raise Misuse(
         f"The ports {port} to {port + NEIGHBOURS - 1} are all taken.", hint="Choose another: MIDWATCH_SERVER__PORT=9000"
     )
@@ -135,8 +141,10 @@ async def serve(
     settings = house.loaded.settings
     site = None
     if settings.server.port:
-        door = open_port(settings.server.host, settings.server.port)
+        wanted = settings.server.port
+        door = open_port(settings.server.host, wanted, exactly=house.loaded.source_of("server.port") == FLAG)
         site = Site(house, port=door.getsockname()[1])
+        house.port_taken = wanted if site.port != wanted else 0
         house.pages = f"http://{_named(settings.server.host)}:{site.port}"
         servers.append((_server(site.guarded), door))
         await _announce(house, say, on_terminal=on_terminal)
@@ -176,6 +184,8 @@ def _named(host: str) -> str:
 
 
 async def _announce(house: House, say: Callable[[str], None], *, on_terminal: bool) -> None:
+    if house.port_taken:
+        say(PORT_TAKEN.format(taken=house.port_taken, pages=house.pages))
     if await anybody(house.entrance):
         say(f"Pages: {house.pages}")
         return

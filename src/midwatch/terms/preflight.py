@@ -120,7 +120,7 @@ class AgentSeen(Term):
     program: str = ""
     version: str = ""
     untested: str = ""
-    """The warning about an untested version; empty for a tested one."""
+    """What is said of a version with which our own tests did not run; empty for one with which they did."""
     install: str = ""
     provider: str = ""
     heard: str = ""

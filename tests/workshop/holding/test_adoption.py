@@ -111,6 +111,14 @@ async def test_another_holders_nonce_is_refused_on_both_sides(agent: MakeSpec) -
     await held.stop(0.1)
 
 
+async def test_a_program_that_an_earlier_midwatch_began_is_still_adopted(agent: MakeSpec) -> None:
+    held = await launch(agent(agents.QUIET))
+    rewrite(held, agent_start=tree.start_time(held.state.agent), something_older="x")
+    found = await adopt(held.place.parent)
+    assert isinstance(found, HeldProgram)
+    assert (await found.stop(0.1)).how == "stopped"
+
+
 async def test_a_recycled_number_is_not_taken_for_ours_and_not_harmed(agent: MakeSpec) -> None:
     held = await killed(agent)
     stranger = await asyncio.create_subprocess_exec("sleep", "60")

@@ -43,12 +43,12 @@ class FoundFailure:
 async def find_out(
     records: Records, settings: Settings, rooms: Rooms, job: JobRow, error: MidwatchError
 ) -> FoundFailure:
-    """Find the cause: first by the error's type, then by its message, and only then by the end of the log."""
+    """Find the cause: by the error's type, then by its message, by the end of the log, and last by the exit code."""
     words = await last_words(rooms, job)
     said = classify("\n".join((*error.because, error.message)))
     cause = _known(job, error, said) or said
-    if cause is Cause.UNKNOWN and words and job.stage in AGENT_STAGES:
-        cause = classify(words)
+    if cause is Cause.UNKNOWN:
+        cause = classify(words if job.stage in AGENT_STAGES else "", error.program_exit)
     jobs = await records.find(JobRow, session=job.session)
     asks = await records.find(AskRow, session=job.session)
     tried = failures_of(jobs, job.work_item, forgiven_at(asks, job.project, jobs, job.work_item))

@@ -1,11 +1,11 @@
 """Which program a command did not find, and how a job gets it, by the kind of code that needs it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from midwatch.rules.checks.setups import SetupProposal, allowing, wanted_hosts
+from midwatch.rules.checks.setups import SetupProposal, letting_run, wanted_hosts
 from midwatch.terms.jobs import CheckResult
 
 CANNOT_RUN: Final = frozenset({126, 127})
@@ -59,12 +59,30 @@ def _installers(tool: str, command: str) -> frozenset[str]:
     return frozenset({"pip", "uv"}) if tool in _PYTHON or f"-m {tool}" in command else frozenset()
 
 
+def needed_setups(
+    results: Iterable[CheckResult], found: Sequence[SetupProposal], listed: Sequence[str]
+) -> tuple[SetupProposal, ...]:
+    """Return the setups that would bring the programs and libraries which these commands did not find."""
+    wanted = {
+        _its_setup(tool.rsplit("/", 1)[-1], one, found) if tool else _setup_of_library(one, found, listed)
+        for one in results
+        for tool in (missing_tool(one),)
+    }
+    return tuple(one for one in found if one in wanted)
+
+
 def how_to_get(
-    tool: str, result: CheckResult, project: str = "", found: Iterable[SetupProposal] = (), listed: Iterable[str] = ()
+    tool: str,
+    result: CheckResult,
+    project: str = "",
+    found: Sequence[SetupProposal] = (),
+    listed: Iterable[str] = (),
+    needed: Sequence[SetupProposal] = (),
 ) -> str:
     """Say what to do about a missing program.
 
-    `found` is what the checkout asks for as its setup, `listed` what setups may reach already.
+    `found` is what the checkout asks for as its setup, `listed` what setups may reach already, `needed` the setups
+    that this program and the others need: what is proposed has all of them, because it replaces what was named before.
     """
     lent, name = LENT.search(result.tail), tool.rsplit("/", 1)[-1]
     if lent is not None and not (project and _its_setup(name, result, found)):
@@ -75,33 +93,44 @@ def how_to_get(
     if chain := TOOLCHAIN_OF.get(name):
         return f"Install {chain} on this machine, then lend it to jobs: add {chain} to sandbox.toolchains"
     if (one := _its_setup(name, result, found)) and project:
-        return _by_setup(one, project, listed)
+        return _by_setup({one, *needed}, found, project, listed)
     setup = (
         f"Let the project's setup install it (midwatch project change {project} --setup ...), or: " if project else ""
     )
     return f"{setup}apt install {name}"
 
 
-def _by_setup(one: SetupProposal, project: str, listed: Iterable[str]) -> str:
-    named = "" if one.locked else f'midwatch project change {project} --setup "{one.command}"'
-    may = "" if one.client in set(listed) else allowing((one.client,), listed)
-    return "Let its setup install it: " + " and ".join(part for part in (named, may) if part)
+def _by_setup(
+    needed: Collection[SetupProposal], found: Sequence[SetupProposal], project: str, listed: Iterable[str]
+) -> str:
+    return f"Let its setup install it: {letting_run(needed, found, project, set(listed))}"
 
 
 def missing_library(
-    results: Iterable[CheckResult], project: str, found: Sequence[SetupProposal], listed: Iterable[str]
+    results: Iterable[CheckResult],
+    project: str,
+    found: Sequence[SetupProposal],
+    listed: Iterable[str],
+    needed: Sequence[SetupProposal] = (),
 ) -> tuple[str, dict[str, str]]:
     """Say what to do where a check ran and a library was missing, with the setting that it needs; else nothing.
 
-    `found` is what the checkout asks for as its setup, `listed` what setups may reach already.
+    `found`, `listed` and `needed` are as for a missing program.
     """
     here = tuple(listed)
     for one in results:
-        clients = next((clients for pattern, clients in _LIBRARY if pattern.search(one.tail)), frozenset[str]())
-        setup = next((proposal for proposal in found if proposal.client in clients), None)
-        if setup and not (setup.locked and setup.client in here):  # that one ran already
-            return _by_setup(setup, project, here), wanted_hosts((setup.client,)) if setup.client not in here else {}
+        if setup := _setup_of_library(one, found, here):
+            fix = _by_setup({setup, *needed}, found, project, here)
+            return fix, wanted_hosts((setup.client,)) if setup.client not in here else {}
     return "", {}
+
+
+def _setup_of_library(
+    result: CheckResult, found: Iterable[SetupProposal], listed: Collection[str]
+) -> SetupProposal | None:
+    clients = next((clients for pattern, clients in _LIBRARY if pattern.search(result.tail)), frozenset[str]())
+    setup = next((proposal for proposal in found if proposal.client in clients), None)
+    return None if setup and setup.locked and setup.client in listed else setup  # a locked one ran already
 
 
 def settings_for(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -191,14 +192,34 @@ def choose_setup(named: str, found: Iterable[SetupProposal], allowed: Iterable[s
     return SetupChoice(_THEN.join(wanted), proposals)
 
 
-def allowing(wanted: Iterable[str], listed: Iterable[str]) -> str:
-    """Write the one change that adds hosts or clients to what setups may reach."""
-    return f"midwatch settings propose {KEY}={','.join(dict.fromkeys((*listed, *wanted)))}"
+def allowing(wanted: Iterable[str]) -> str:
+    """Write the change that adds hosts or clients to what setups may reach; others may be followed before or after."""
+    return f"midwatch settings propose {KEY}+={','.join(dict.fromkeys(wanted))} --apply"
+
+
+def letting_run(
+    needed: Collection[SetupProposal], found: Iterable[SetupProposal], project: str, listed: Collection[str]
+) -> str:
+    """Write what lets the needed setups run: one setup that has everything, and what its registries need.
+
+    A named setup replaces what the lockfiles choose, so their commands are in it as well.
+    """
+    named = any(not one.locked for one in needed)
+    whole = [one for one in found if one in needed or (named and one.locked)]
+    command = typed(_THEN.join(one.command for one in whole))
+    refused = [one.client for one in whole if one.client not in listed]
+    parts = (f"midwatch project change {project} --setup {command}" if named else "", refused and allowing(refused))
+    return " and ".join(part for part in parts if part)
 
 
 def wanted_hosts(wanted: Iterable[str]) -> dict[str, str]:
     """Name the same change by its setting, with what is added to it."""
     return {KEY: ",".join(dict.fromkeys(wanted))}
+
+
+def typed(command: str) -> str:
+    """Write a command as one word of a command line."""
+    return shlex.quote(command) if set(command) & set('"$`\\!') else f'"{command}"'
 
 
 def clients_named(command: str) -> tuple[str, ...]:
@@ -215,9 +236,9 @@ def denial_text(client: str, host: str, status: int, *, in_settings: bool) -> tu
     return text, f"Give {client} on this machine a login that may read it ({LOGINS[client]}), then check again."
 
 
-def refusal_text(refused: Iterable[tuple[str, str]], listed: Iterable[str]) -> tuple[str, str]:
+def refusal_text(refused: Iterable[tuple[str, str]]) -> tuple[str, str]:
     """Say which hosts a setup was refused, each with the client whose registry it is, and what allows them."""
     hosts = dict(refused)
     parts = [f"{host} ({client}'s registry)" if client else host for host, client in hosts.items()]
     wanted = [client or host for host, client in hosts.items()]
-    return f"The setup may not reach {' and '.join(parts)}.", f"Allow it: {allowing(wanted, listed)}"
+    return f"The setup may not reach {' and '.join(parts)}.", f"Allow it: {allowing(wanted)}"

@@ -7,8 +7,14 @@ from typing import Final
 
 from midwatch.rules.budget.provider_quota import Reading, leave_wanted, may_burn
 from midwatch.rules.checks.discovery import proves_nothing
-from midwatch.rules.checks.missing_tools import how_to_get, missing_library, missing_tool, settings_for
-from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, wanted_hosts
+from midwatch.rules.checks.missing_tools import (
+    how_to_get,
+    missing_library,
+    missing_tool,
+    needed_setups,
+    settings_for,
+)
+from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, typed, wanted_hosts
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, CheckSource, RepositoryFacts
@@ -76,9 +82,7 @@ def line_key(preflight: str, what: What, subject: str) -> str:
     return f"{preflight}:{what}:{subject}"
 
 
-def setup_text(
-    choice: SetupChoice, listed: Sequence[str], project: str = "", missing: Sequence[CheckResult] = ()
-) -> LineResult | None:
+def setup_text(choice: SetupChoice, project: str = "", missing: Sequence[CheckResult] = ()) -> LineResult | None:
     """Say that a lockfile asks for a setup whose registries may not be read; nothing where none does.
 
     `missing` are the tools of such setups that a job would not find.
@@ -89,7 +93,7 @@ def setup_text(
     clients = [one.client for one in choice.held]
     it = "they are" if len(choice.held) > 1 else "it is"
     text = f"{files}, but setups may not read {joined(clients)}'s registries, so {it} not run."
-    fixes = [f"Allow it: {allowing(clients, listed)}"]
+    fixes = [f"Allow it: {allowing(clients)}"]
     if missing:
         text += f" Jobs have no {joined(one.command for one in missing)} either."
         fixes = [*(how_to_get(one.command, one, project) for one in missing), *fixes]
@@ -136,10 +140,11 @@ def checks_text(
     """
     rest = list(results)
     told: list[LineResult] = []
+    needed = needed_setups((one for one in results if not one.green), found, listed)
     for one in results:
         if not one.green and (tool := missing_tool(one)):
             rest.remove(one)
-            fix = how_to_get(tool, one, project.name, found, listed)
+            fix = how_to_get(tool, one, project.name, found, listed, needed)
             told.append(_absent(one, tool, fix, settings_for(tool, one, found, listed)))
     told.sort(key=lambda one: one.state is not LineState.BAD)
     late = [one for one in rest if one.exit_code == WALL]
@@ -148,11 +153,13 @@ def checks_text(
         told.append(look(text, GIVE_LONGER, LONGER))
     rest = [one for one in rest if one not in late]
     empty = [one for one in rest if proves_nothing(one)]
+    kept = "".join(f" --check {typed(one.command)}" for one in results if one not in empty)
     for one in empty:
-        fix = f'Name a check that does: midwatch project change {project.name} --check "..."'
+        fix = f'Name a check that does: midwatch project change {project.name}{kept} --check "..."'
         told.append(look(f"`{one.command}` was found and proves nothing: {proves_nothing(one)}.", fix))
     rest = [one for one in rest if one not in empty]
-    return _together((*told, *_by_colour(rest, project, found, listed)))
+    library = missing_library((one for one in rest if not one.green), project.name, found, listed, needed)
+    return _together((*told, *_by_colour(rest, project.branch, library)))
 
 
 def _absent(one: CheckResult, tool: str, fix: str, settings: Mapping[str, str]) -> LineResult:
@@ -163,9 +170,8 @@ def _absent(one: CheckResult, tool: str, fix: str, settings: Mapping[str, str]) 
 
 
 def _by_colour(
-    rest: Sequence[CheckResult], project: ProjectTried, found: Sequence[SetupProposal], listed: Sequence[str]
+    rest: Sequence[CheckResult], branch: str, library: tuple[str, Mapping[str, str]]
 ) -> Iterable[LineResult]:
-    branch = project.branch
     red, green = [one for one in rest if not one.green], [one for one in rest if one.green]
     if red:
         them = "them" if len(red) > 1 else "it"
@@ -174,7 +180,7 @@ def _by_colour(
             it = f"`{why.command}`" if len(red) > 1 else "It"
             text += f" {it} fails with: {why.failing_line[:LONGEST_LINE].rstrip('.')}."
         text += f" The night may leave {them} red; work that makes {them} worse goes back to its agent."
-        fix, settings = missing_library(red, project.name, found, listed)
+        fix, settings = library
         yield look(text, fix or "Fix it first, or order the fix.", settings)
     if green:
         seconds = sum(one.seconds for one in green)
@@ -220,7 +226,7 @@ def hello_text(agent: AgentSeen, ends_at: datetime) -> LineResult:
     if not agent.good:
         return bad(agent.sentence, _fixing(agent))
     if agent.untested:
-        return look(f"{agent.sentence} Its program is {agent.untested}.", f"The tested one: {agent.install}")
+        return look(f"{agent.sentence} {agent.untested}.", f"The tested version: {agent.install}")
     return ok(agent.sentence)
 
 

@@ -5,6 +5,8 @@ from typing import Any, Literal
 from fastapi import APIRouter
 from pydantic import Field, JsonValue
 
+from midwatch.compose.house import House
+from midwatch.errors import Misuse
 from midwatch.evening import projects as by_day
 from midwatch.settings import SettingChange, diff, parse_value
 from midwatch.surfaces.api.access import Governs, Operates, Person, TheHouse
@@ -172,11 +174,23 @@ class NewSettings(Term):
 @router.post("/settings/proposals", dependencies=[Operates])
 async def propose(house: TheHouse, person: Person, new: NewSettings) -> SettingsProposal:
     """Propose a change and show what it would do."""
-    changes = {key: parse_value(key, value) if isinstance(value, str) else value for key, value in new.changes.items()}
     await house.reload_settings()
+    changes = dict(_read(house, key, value) for key, value in new.changes.items())
     differences = diff(house.loaded, changes)
     row = await by_day.propose_settings(house.books, changes, by=person, note=new.note)
     return SettingsProposal(**fields(row), diff=differences)
+
+
+def _read(house: House, key: str, value: JsonValue) -> tuple[str, JsonValue]:
+    """Read what was typed for a setting; `KEY+` adds to the list in force, so that two such changes keep both."""
+    name = key.removesuffix("+")
+    new = parse_value(name, value) if isinstance(value, str) else value
+    if name == key:
+        return name, new
+    old = house.loaded.value_of(name)
+    if not isinstance(old, list) or not isinstance(new, list):
+        raise Misuse(f"{name} is no list, so nothing can be added to it.", hint=f"Replace it: {name}=VALUE")
+    return name, [*old, *(one for one in new if one not in old)]
 
 
 @router.post("/settings/proposals/{name}/apply", dependencies=[Governs])

@@ -6,6 +6,7 @@ from pathlib import Path
 from fastapi import APIRouter
 
 from midwatch.compose import shells
+from midwatch.morning.verdicts import refuse_rejected
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
@@ -91,8 +92,9 @@ async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Pul
 
 @router.post("/jobs/{name}/merge", dependencies=[Operates])
 async def job_merge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
-    """Merge a job's pull request; only a person may."""
+    """Merge a job's pull request; only a person may, and not what a person rejected."""
     row = await house.records.get(JobRow, name)
+    await refuse_rejected(house.records, row)
     return await steering.merge(house.books, house.forges, row, by=person)
 
 

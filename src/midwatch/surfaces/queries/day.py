@@ -2,6 +2,9 @@
 
 from midwatch.compose.read_side import ReadSide
 from midwatch.evening import projects as by_day
+from midwatch.rules.budget.egress import setup_clients
+from midwatch.rules.checks.discovery import Looked, propose_checks
+from midwatch.rules.checks.setups import SetupProposal, choose_setup, letting_run, propose_setups
 from midwatch.settings import SettingChange, SettingRow, diff
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
 from midwatch.terms.forges import LOCAL
@@ -12,9 +15,24 @@ from midwatch.terms.trust import Level
 READS = ReadTable()
 
 
-class ProjectWhole(ProjectRow):
-    """A project with its goals and work, and where its work is delivered."""
+class SetupFound(Term):
+    """A setup that a file of the project asks for."""
 
+    command: str
+    file: str
+    runs: bool
+    """Whether it is run by itself; else `fix` says what to do."""
+    fix: str
+
+
+class ProjectWhole(ProjectRow):
+    """A project with its goals and work, where its work is delivered, and what was found in it."""
+
+    found_checks: tuple[str, ...]
+    """What is tried in the evening and run at night, because the project names no checks."""
+    found_setup: tuple[SetupFound, ...]
+    looked: bool
+    """Whether its files could be read; those of a URL are here after the first preflight."""
     goals: tuple[GoalRow, ...]
     work: tuple[WorkRow, ...]
     delivers_to: str
@@ -77,11 +95,29 @@ async def projects(house: ReadSide, page: Page) -> list[ProjectRow]:
 async def project(house: ReadSide, name: str) -> ProjectWhole:
     """Show one project with its goals and work."""
     row = await house.records.get(ProjectRow, name)
+    looked = await house.found_in(row)
+    here = looked or Looked()
     return ProjectWhole(
+        found_checks=() if row.checks else propose_checks(here),
+        found_setup=() if row.setup else _setups(house, row, propose_setups(here)),
+        looked=looked is not None,
         **fields(row),
         goals=await house.records.find(GoalRow, project=row.id, current=True),
         work=await house.records.find(WorkRow, project=row.id),
         delivers_to=row.forge or house.loaded.settings.forges.at(row.path),
+    )
+
+
+def _setups(house: ReadSide, row: ProjectRow, found: tuple[SetupProposal, ...]) -> tuple[SetupFound, ...]:
+    """Say of each setup that was found whether it is run, and what lets it run if not."""
+    sandbox = house.loaded.settings.sandbox
+    allowed = setup_clients(sandbox.setup_domains, sandbox.registries)
+    chosen = choose_setup("", found, allowed).chosen
+    waiting = [one for one in found if one not in chosen]
+    fix = letting_run(waiting, found, row.name, allowed)  # one for all of them: a named setup replaces another
+    return tuple(
+        SetupFound(command=one.command, file=one.file, runs=one in chosen, fix="" if one in chosen else fix)
+        for one in found
     )
 
 

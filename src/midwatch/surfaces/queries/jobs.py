@@ -47,8 +47,9 @@ class JobListed(JobRow):
 
 
 class PullRequestListed(PullRequestRow):
-    """A pull request with the name of its project."""
+    """A pull request with the number of its job and the name of its project."""
 
+    job_number: int
     project_name: str
 
 
@@ -220,4 +221,7 @@ async def pull_requests(house: ReadSide, page: Page) -> list[PullRequestListed]:
     await house.look_here()
     names = await project_names(house)
     rows = page.of(await house.records.find(PullRequestRow))
-    return [PullRequestListed(**fields(row), project_name=names[row.project]) for row in rows]
+    numbers = {job.id: job.number for job in await house.records.find(JobRow, id=tuple(row.job for row in rows))}
+    return [
+        PullRequestListed(**fields(row), job_number=numbers[row.job], project_name=names[row.project]) for row in rows
+    ]

@@ -12,7 +12,16 @@ from midwatch.surfaces.queries.job_stories import prompt_text
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
 from midwatch.surfaces.queries.replay import every_entry, replay_page
 from midwatch.surfaces.queries.why import why_advice, why_entry
-from midwatch.terms.records import AssumptionRow, EvidenceRow, OutcomeRow, PullRequestRow, RunRow, SessionRow
+from midwatch.terms.records import (
+    AssumptionRow,
+    EvidenceRow,
+    JobRow,
+    OutcomeRow,
+    ProjectRow,
+    PullRequestRow,
+    RunRow,
+    SessionRow,
+)
 from midwatch.terms.report import Brief, Recommendation
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
@@ -83,6 +92,8 @@ async def morning(house: ReadSide, night: str = "") -> MorningShown:
     runs = await house.records.find(RunRow, session=session.id)
     mine = tuple(run.id for run in runs)
     pulls = {row.job: row for row in await house.records.find(PullRequestRow, run=mine)}
+    jobs = await house.records.find(JobRow, session=session.id)
+    projects = await house.records.find(ProjectRow)
     outcomes = {row.id: row.outcome for row in await house.records.find(OutcomeRow, session=session.id)}
     return MorningShown(
         session=session.id,
@@ -91,8 +102,11 @@ async def morning(house: ReadSide, night: str = "") -> MorningShown:
         state=session.state.value,
         report=report.id,
         brief=report.brief,
-        since=since_then(report, pulls.values()),
-        recommendations=tuple(_advice(one, pulls, outcomes) for one in report.recommendations),
+        since=since_then(report, pulls.values(), jobs, projects),
+        recommendations=tuple(
+            _advice(one, text_now(one, _pull_of(one, pulls), jobs, projects), outcomes)
+            for one in report.recommendations
+        ),
         decisions=report.decisions,
         evidence=await house.records.find(EvidenceRow, run=mine),
         assumptions=await house.records.find(AssumptionRow, run=mine),
@@ -102,9 +116,11 @@ async def morning(house: ReadSide, night: str = "") -> MorningShown:
     )
 
 
-def _advice(one: Recommendation, pulls: Mapping[str, PullRequestRow], outcomes: Mapping[str, str]) -> AdviceGiven:
-    pull = pulls.get(one.why.removeprefix("trace:")) if one.became else None
-    text = text_now(one, pull)
+def _pull_of(one: Recommendation, pulls: Mapping[str, PullRequestRow]) -> PullRequestRow | None:
+    return pulls.get(one.why.removeprefix("trace:")) if one.became else None
+
+
+def _advice(one: Recommendation, text: str, outcomes: Mapping[str, str]) -> AdviceGiven:
     now = {"text": text, "ask": one.ask if text == one.text else ""}
     return AdviceGiven(**fields(one) | now, outcome=outcomes.get(one.id, "pending"))
 

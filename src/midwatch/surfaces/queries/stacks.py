@@ -1,5 +1,6 @@
 """Reads of stacks: which branches go together, in which order, and what is left out."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field
@@ -8,9 +9,9 @@ from midwatch.compose.read_side import ReadSide
 from midwatch.morning import merge_stack
 from midwatch.morning.verdicts import verdicts_on
 from midwatch.surfaces.queries.reads import Page, ReadTable, fields
-from midwatch.terms.records import ProjectRow, PullRequestRow, StackRow
+from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, StackRow
 from midwatch.terms.stack import LeftOut
-from midwatch.views.pages.stack import StackShown, stack_shown
+from midwatch.views.pages.stack import StackShown, StackStepShown, stack_shown
 
 READS = ReadTable()
 ProjectName = Annotated[str, Field(description="A project's name or id; any by default.")]
@@ -19,17 +20,20 @@ ProjectName = Annotated[str, Field(description="A project's name or id; any by d
 class LeftOutAnswer(LeftOut):
     """A branch that is not in the stack, with the reason as a sentence."""
 
+    job_number: int
     said: str
 
 
 class StackAnswer(StackRow):
     """A stack in words."""
 
+    order: tuple[StackStepShown, ...]
     left_out: tuple[LeftOutAnswer, ...]
     project_name: str
     headline: str
     offered: bool
     held: tuple[str, ...]
+    outdated: bool
     elsewhere: bool
 
 
@@ -40,19 +44,32 @@ async def in_words(house: ReadSide, row: StackRow) -> StackShown:
     elsewhere = any(pull.forge != merge_stack.LOCAL for pull in pulls)
     said = await verdicts_on(house.records, pulls)
     by_id = {pull.id: pull for pull in pulls}
-    return stack_shown(row, projects[0].name if projects else row.project, said, by_id, elsewhere=elsewhere)
+    name = projects[0].name if projects else row.project
+    return stack_shown(row, name, said, by_id, await job_numbers(house, [row]), elsewhere=elsewhere)
+
+
+async def job_numbers(house: ReadSide, rows: Iterable[StackRow]) -> dict[str, int]:
+    """Return the number of each job that has a branch in these stacks, or left out of them."""
+    together = {step.job for row in rows for step in row.order}
+    apart = {one.job for row in rows for one in row.left_out}
+    return {job.id: job.number for job in await house.records.find(JobRow, id=tuple(together | apart))}
 
 
 async def stack_answer(house: ReadSide, row: StackRow) -> StackAnswer:
     """Return a stack with its words."""
     words = await in_words(house, row)
-    said = {one.number: one.why for one in words.out}
+    out = {one.number: one for one in words.out}
     whole = fields(row) | {
-        "left_out": tuple(LeftOutAnswer(**fields(one), said=said[one.number]) for one in row.left_out),
+        "order": words.steps,
+        "left_out": tuple(
+            LeftOutAnswer(**fields(one), job_number=out[one.number].job_number, said=out[one.number].why)
+            for one in row.left_out
+        ),
         "project_name": words.project,
         "headline": words.headline,
         "offered": words.offered,
         "held": words.held,
+        "outdated": words.outdated,
         "elsewhere": words.elsewhere,
     }
     return StackAnswer(**whole)

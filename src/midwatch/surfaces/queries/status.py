@@ -79,6 +79,7 @@ class PullRequestNow(Term):
     """An open pull request."""
 
     number: int
+    job_number: int
     project_name: str
     title: str
     branch: str
@@ -89,6 +90,8 @@ class StatusNow(Term):
 
     now: str
     pages: str
+    port_taken: int
+    """The port that the pages should have had, if another program has it; else 0."""
     seq: int
     projects: int
     night: NightNow | None
@@ -108,18 +111,27 @@ async def status(house: ReadSide) -> StatusNow:
     last = sessions[-1] if sessions else None
     running = await records.find(JobRow, state=ACTIVE)
     reports = await records.find(ReportRow, session=last.id) if last else ()
+    opened = await records.find(PullRequestRow, state="open")
+    numbers = {job.id: job.number for job in await records.find(JobRow, id=tuple(pr.job for pr in opened))}
     lines, names = await lines_of(house, running), await project_names(house)
     return StatusNow(
         now=house.clock.now().isoformat(),
         pages=house.pages,
+        port_taken=house.port_taken,
         seq=await records.head(),
         projects=len(await records.find(ProjectRow, removed=False)),
         night=await _night(house, last) if last else None,
         jobs=tuple(_job(job, names[job.project], lines[job.id]) for job in running),
         asks=tuple([await ask_details(house, ask) for ask in await records.find(AskRow, state=AskState.OPEN)]),
         pull_requests=tuple(
-            PullRequestNow(number=pr.number, project_name=names[pr.project], title=pr.title, branch=pr.branch)
-            for pr in await records.find(PullRequestRow, state="open")
+            PullRequestNow(
+                number=pr.number,
+                job_number=numbers[pr.job],
+                project_name=names[pr.project],
+                title=pr.title,
+                branch=pr.branch,
+            )
+            for pr in opened
         ),
         fuel=fuel_shown(await records.find(FuelRow), house.clock.now()),
         headline=reports[-1].brief.headline if reports else "",

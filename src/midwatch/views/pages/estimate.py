@@ -67,7 +67,8 @@ def _past_rounds(past: tuple[PastNight, ...]) -> str:
 
 def _money(facts: SheetFacts) -> str:
     paid = sorted({work.agent for work in facts.orders.work} - set(facts.model_free))
-    most = f"At most {dollars(micros(facts.orders.limits.usd))}"
+    limit = dollars(micros(facts.orders.limits.usd))
+    most = f"At most {limit}"
     if paid:
         return f"{most}; what {listed(tuple(paid))} will use of it is unknown."
     if not facts.thinks_by_rules:
@@ -75,4 +76,4 @@ def _money(facts: SheetFacts) -> str:
     if not facts.orders.work:
         return f"{most}; how much is unknown until work is named."
     free = listed(tuple(sorted({work.agent for work in facts.orders.work})))
-    return f"Nothing: the {free} uses no model, and the rules brain uses none. The limit is {most}."
+    return f"Nothing: the {free} uses no model, and the rules brain uses none. The limit is {limit}."

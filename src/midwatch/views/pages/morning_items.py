@@ -13,7 +13,7 @@ from midwatch.terms.report import ITEM_DONE, Recommendation, ReviewOutcome, Work
 from midwatch.terms.stack import StackState
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
-from midwatch.views.text.names import Names
+from midwatch.views.text.names import Names, pull_request_called
 from midwatch.views.text.plain import spaced
 from midwatch.views.text.proof import PROVEN, ProofLine, proof_lines
 from midwatch.views.text.states import ITEM_BECAME
@@ -38,6 +38,8 @@ class NightRows:
     stacks: tuple[rec.StackRow, ...] = ()
     stacked: tuple[rec.PullRequestRow, ...] = ()
     """The pull requests in them, which may be of an earlier night."""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    """By job with a branch in a stack or left out of one: its number."""
     tally: WorkTally = field(default_factory=WorkTally)
     verdicts: Mapping[str, ReviewOutcome] = field(default_factory=dict)
     """By pull request in a stack."""
@@ -85,6 +87,8 @@ class PullShown(Term):
     """Its state, and the state of its checks on the forge."""
     undoable: bool = False
     """It was merged here and by itself, so that one press takes it back."""
+    rejected: bool = False
+    """The person's review said no to it, so it is not merged while that stands."""
     link: str = ""
 
 
@@ -139,12 +143,13 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
     pull = pulls[-1] if pulls else None
     change = job.change if job and about_change else None
     given = next((row for row in rows.outcomes if row.id == one.id), None)
+    given_on = ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING
     project = next((row.name for row in rows.projects if job and row.id == job.project), "")
     return Item(
         id=one.id,
         place=place,
         title=pull.title if pull else job.title if job and about_change else one.text,
-        text=text_now(one, pull),
+        text=text_now(one, pull, rows.jobs, rows.projects),
         ordered=_ordered(rows.session, one.work_item) if one.became else "",
         became=ITEM_BECAME[one.became] if one.became else "",
         missing=one.became is not None and one.became not in ITEM_DONE,
@@ -165,24 +170,39 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
         checks=checks(job.proof) if job and job.proof and about_change else (),
         proof=proof_lines(job.proof) if job and job.proof and about_change else (),
         decisions=decisions(job, rows.asks, *history) if job and about_change else (),
-        pull=_pull(pull, job.number, rows.stacks) if pull and job else None,
+        pull=pull_of(pull, job, rows.stacks, given_on) if pull and job else None,
         diff_blob=job.diff_blob if job and about_change else "",
-        outcome=ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING,
+        outcome=given_on,
         reason=given.reason if given else "",
     )
 
 
-def text_now(one: Recommendation, pull: rec.PullRequestRow | None) -> str:
+def text_now(
+    one: Recommendation,
+    pull: rec.PullRequestRow | None,
+    jobs: Iterable[rec.JobRow],
+    projects: Iterable[rec.ProjectRow],
+) -> str:
     """What is recommended now: the brief's words, unless the pull request was merged or closed since."""
     if pull is None or pull.state == "open":
         return one.text
-    return f"Pull request {pull.number}, {pull.title}, is {pull.state} already."
+    return f"P{_called(pull, jobs, projects)[1:]}, {pull.title}, is {pull.state} already."
 
 
-def since_then(report: rec.ReportRow, pulls: Iterable[rec.PullRequestRow]) -> tuple[str, ...]:
+def _called(pull: rec.PullRequestRow, jobs: Iterable[rec.JobRow], projects: Iterable[rec.ProjectRow]) -> str:
+    job = next((one.number for one in jobs if one.id == pull.job), 0)
+    return pull_request_called(pull.number, job, next((one.name for one in projects if one.id == pull.project), ""))
+
+
+def since_then(
+    report: rec.ReportRow,
+    pulls: Iterable[rec.PullRequestRow],
+    jobs: Sequence[rec.JobRow],
+    projects: Sequence[rec.ProjectRow],
+) -> tuple[str, ...]:
     """Say what became of pull requests after the brief was written: its own words stay as they were."""
     return tuple(
-        f"Pull request {pull.number} was {pull.state} after this brief was written."
+        f"P{_called(pull, jobs, projects)[1:]} was {pull.state} after this brief was written."
         for pull in pulls
         if pull.state != "open" and pull.closed_at is not None and pull.closed_at >= report.created_at
     )
@@ -204,11 +224,17 @@ def _proven(job: rec.JobRow | None) -> str:
     return f"{said[0].upper()}{said[1:]}."
 
 
-def _pull(row: rec.PullRequestRow, job: int, stacks: Iterable[rec.StackRow]) -> PullShown:
+def pull_of(
+    row: rec.PullRequestRow,
+    job: rec.JobRow,
+    stacks: Iterable[rec.StackRow] = (),
+    verdict: ReviewOutcome = ReviewOutcome.PENDING,
+) -> PullShown:
+    """Show a pull request, and whether a person may merge it or take its merge back."""
     together = {step.pull_request for one in stacks if one.state is StackState.MERGED for step in one.order}
     return PullShown(
         number=row.number,
-        job=job,
+        job=job.number,
         state=row.state,
         branch=row.branch,
         into=row.into,
@@ -216,6 +242,7 @@ def _pull(row: rec.PullRequestRow, job: int, stacks: Iterable[rec.StackRow]) -> 
         merged_sha=row.merged_sha,
         standing=standing(row),
         undoable=row.state == "merged" and row.forge == LOCAL and bool(row.undo) and row.id not in together,
+        rejected=verdict is ReviewOutcome.REJECTED,
         link=row.url if row.url.startswith(("https://", "http://")) else "",
     )
 
@@ -226,11 +253,6 @@ def standing(row: rec.PullRequestRow) -> str:
         return row.state
     checks = f", checks {row.checks}" if row.checks != "none" else ""
     return f"{'a draft' if row.draft else 'open'}{checks}"
-
-
-def pull_of(row: rec.PullRequestRow, job: rec.JobRow, stacks: Iterable[rec.StackRow] = ()) -> PullShown:
-    """Show a pull request by itself, as after a merge."""
-    return _pull(row, job.number, stacks)
 
 
 def _evidence(rows: NightRows, one: Recommendation) -> tuple[EvidenceShown, ...]:

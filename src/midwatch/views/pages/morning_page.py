@@ -137,7 +137,7 @@ def morning_page(rows: NightRows, entries: Sequence[Entry], names: Names) -> Mor
             if one.needs_confirmation
         ),
         sections=brief.sections,
-        since=since_then(rows.report, rows.pull_requests),
+        since=since_then(rows.report, rows.pull_requests, rows.jobs, rows.projects),
         words=brief.words,
         cut=brief.cut,
         scores=_scores(rows),
@@ -239,6 +239,7 @@ def _stacks(rows: NightRows) -> tuple[StackShown, ...]:
             names.get(row.project, ""),
             rows.verdicts,
             pulls,
+            rows.numbers,
             elsewhere=any(step.pull_request in away for step in row.order),
         )
         for row in newest.values()

@@ -38,17 +38,24 @@ class StackShown(Term):
     """It is at another forge: there the order is posted, not merged."""
     base: str
     tip: str
-    steps: tuple[StackStep, ...]
+    steps: tuple["StackStepShown", ...]
     out: tuple["OutShown", ...]
     checks: tuple["CheckTogether", ...]
     settled_by: str
     undo: tuple[str, ...]
 
 
+class StackStepShown(StackStep):
+    """A branch in the verified order, with its job's number."""
+
+    job_number: int
+
+
 class OutShown(Term):
     """A branch that is not in the stack, with the reason as a sentence."""
 
     number: int
+    job_number: int
     branch: str
     title: str
     why: str
@@ -68,9 +75,11 @@ def stack_shown(
     project: str,
     verdicts: Mapping[str, ReviewOutcome],
     pulls: Mapping[str, PullRequestRow],
+    jobs: Mapping[str, int],
     *,
     elsewhere: bool = False,
 ) -> StackShown:
+    """Describe a stack; `jobs` has the numbers of the jobs in it."""
     settled = no_longer_open(row, pulls)
     held = settled or not_accepted(row, verdicts)
     return StackShown(
@@ -87,8 +96,8 @@ def stack_shown(
         elsewhere=elsewhere,
         base=row.base[:12],
         tip=row.tip[:12],
-        steps=row.order,
-        out=tuple(_out(one, row.into) for one in row.left_out),
+        steps=tuple(StackStepShown(**step.model_dump(), job_number=jobs.get(step.job, 0)) for step in row.order),
+        out=tuple(_out(one, row.into, jobs.get(one.job, 0)) for one in row.left_out),
         checks=tuple(
             CheckTogether(command=one.command, green=one.green, tail="" if one.green else one.shown)
             for one in row.checks
@@ -179,8 +188,9 @@ def fate(one: LeftOut, into: str) -> str:
             return ALONE[one.why]
 
 
-def _out(one: LeftOut, into: str) -> OutShown:
-    return OutShown(number=one.number, branch=one.branch, title=one.title, why=fate(one, into), files=one.files)
+def _out(one: LeftOut, into: str, job: int) -> OutShown:
+    why = fate(one, into)
+    return OutShown(number=one.number, job_number=job, branch=one.branch, title=one.title, why=why, files=one.files)
 
 
 def _requests(numbers: Sequence[int]) -> str:

@@ -69,6 +69,11 @@ def session_named(session: SessionRow, to_local: Callable[[datetime], datetime])
     return f"The {Names(to_local=to_local).command(session.created_at)}" if session.ad_hoc else session.called
 
 
+def pull_request_called(number: int, job: int, project: str) -> str:
+    """Name a pull request with its job and project: it has a number of its own, which alone says too little."""
+    return f"pull request {number}{f' of job {job}' if job else ''}{f' in {clean(project, 63)}' if project else ''}"
+
+
 def named(found: Iterable[Called], before: Names | None = None) -> Names:
     """Name things by their short names; acts by what they are and where, so projects come first."""
     known = before or Names()

@@ -1,6 +1,8 @@
 """Reads what a change did to each file, so that rules can judge it without a repository."""
 
+import asyncio
 import re
+from pathlib import Path
 
 from midwatch.errors import Unknown
 from midwatch.rules.checks.cheating import FileFact
@@ -8,7 +10,9 @@ from midwatch.rules.checks.discovery import TELLING, Looked
 from midwatch.rules.paths import inside
 from midwatch.workshop.checks.check_files import MOST_CHARACTERS, Read, kind_of, scripts_of
 from midwatch.workshop.checks.check_scripts import called_scripts
+from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.git.remotes import is_url
 from midwatch.workshop.upkeep.folders import sha
 
 MOST_PATHS = 50_000
@@ -24,7 +28,7 @@ async def read_changes(
     async def read(commit: str, path: str) -> bytes:
         return await mirrors.show_file(project, commit, path)
 
-    paths = frozenset(await _paths(mirrors, project, base))
+    paths = frozenset(await _paths(mirrors.git, mirrors.path(project), base))
     scripts = scripts_of(commands) | await called_scripts(read, base, commands, paths)
 
     return tuple(
@@ -50,17 +54,32 @@ async def _text(read: Read, commit: str, path: str) -> str:
 
 async def look(mirrors: GitMirrors, project: str, commit: str, placed: tuple[str, ...]) -> Looked:
     """Report what a commit says about its own checks."""
-    paths = await _paths(mirrors, project, commit)
+    return await _look(mirrors.git, mirrors.path(project), commit, placed)
+
+
+async def look_now(mirrors: GitMirrors, project: str, source: str, branch: str) -> Looked | None:
+    """Report what a project's branch says about its own checks now; None if nothing of it is on this machine."""
+    place, git = mirrors.path(project) if is_url(source) else Path(source), mirrors.git.alone()
+    if not await asyncio.to_thread(place.is_dir):
+        return None
+    wanted = f"refs/heads/{branch}^{{commit}}"
+    code, out, _ = await git.attempt(place, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+    return None if code else await _look(git, place, out.decode().strip(), ())
+
+
+async def _look(git: Git, repository: Path, commit: str, placed: tuple[str, ...]) -> Looked:
+    paths = await _paths(git, repository, commit)
     texts = {}
     for name in TELLING:
         if name in paths:
-            found = await mirrors.show_file(project, commit, name)
-            texts[name] = found[:MOST_CHARACTERS].decode(errors="replace")
+            code, found, _ = await git.attempt(repository, "cat-file", "blob", f"{sha(commit)}:{name}")
+            if not code:  # a link or a submodule holds no text, and a partial clone may lack it
+                texts[name] = found[:MOST_CHARACTERS].decode(errors="replace")
     return Looked(texts=texts, paths=paths, placed=placed)
 
 
-async def _paths(mirrors: GitMirrors, project: str, commit: str) -> tuple[str, ...]:
-    listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", "--name-only", sha(commit))
+async def _paths(git: Git, repository: Path, commit: str) -> tuple[str, ...]:
+    listed = await git.run(repository, "ls-tree", "-r", "-z", "--name-only", sha(commit))
     return tuple(name.decode(errors="replace") for name in listed.split(b"\0")[:MOST_PATHS] if name)
 
 

@@ -99,7 +99,6 @@ class Holder:
             guardian=self._guardian,
             guardian_start=tree.start_time(self._guardian) or 0,
             agent=self._agent.pid,
-            agent_start=tree.start_time(self._agent.pid) or 0,
             argv_hash=records.argv_hash(self._spec.argv),
             began=wall_clock(),
             group=str(self._group or ""),

@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ class State:
     guardian: int
     guardian_start: int
     agent: int
-    agent_start: int
     argv_hash: str
     began: float
     group: str = ""
@@ -100,7 +99,9 @@ def group_of(state: State | None, boot: str) -> str | None:
 def read_state(place: Path) -> State | None:
     """Read who holds what; None when it is absent or incomplete."""
     content = read_record(place / STATE)
+    known = {one.name for one in fields(State)}
     try:
-        return State(**content) if content else None
+        # An earlier Midwatch may have begun it, and recorded more than is asked for today.
+        return State(**{name: value for name, value in content.items() if name in known}) if content else None
     except TypeError:
         return None

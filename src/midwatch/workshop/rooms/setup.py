@@ -180,7 +180,9 @@ class Setups:
         if ended.stopped and stop is not None and stop.is_set():
             raise Unavailable("The setup was stopped before it had ended.", hint="Resume the job to run it again.")
         if ended.exit_code:
-            raise await _failure(command, ended, log, network, self.enclosure)
+            error = await _failure(command, ended, log, network, self.enclosure)
+            error.program_exit = ended.exit_code
+            raise error
 
 
 async def _pass_on(event: asyncio.Event, to: asyncio.Event) -> None:
@@ -194,7 +196,7 @@ async def _failure(
     """Say why a setup failed: a host it was refused, a program that is not there, or what it said itself."""
     refused = await network.refused(clients_named(command)) if network is not None else ()
     if unlisted := [one for one in refused if not one.status]:
-        text, hint = refusal_text(((one.host, one.client) for one in unlisted), unlisted[0].listed)
+        text, hint = refusal_text((one.host, one.client) for one in unlisted)
         broken = Broken(text, hint=hint, because=(ended.tail,))
         broken.settings = wanted_hosts(one.client or one.host for one in unlisted)
         return broken

@@ -43,6 +43,8 @@ def add(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
     forge: str = typer.Option("", help="Where pull requests are opened; by default where its address says."),
     protect_path: list[str] = typer.Option([], help="A path that no night may change, such as: migrations/**"),
     tool: list[str] = typer.Option([], help="The only tools agents may use; by default all that the sandbox allows."),
+    *,
+    as_json: bool = JSON_FLAG,
 ) -> None:
     """Add a repository.
 
@@ -61,11 +63,35 @@ def add(  # noqa: PLR0913, PLR0917 - each is one plain fact about one project
         "tools": tool,
     }
     row = client.send("POST", "/projects", body)
+    row = client.get(f"/projects/{client.part(row['id'])}")
+    if as_json:
+        show_json(row)
+        return
     typer.echo(f"Added project {row['name']} (branch {row['branch']}).")
+    _show_found(row)
     if not row["checks"]:
-        typer.echo("It names no checks yet: those found in it are run, such as make test. Name your own, or none:")
+        typer.echo("Name your own checks, or none:")
         typer.echo(f'  midwatch project change {row["name"]} --check "python -m pytest -q"')
         typer.echo(f"  midwatch project change {row['name']} --check none")
+
+
+def _show_found(row: dict[str, Any]) -> None:
+    """Show the checks and setups that were found in a project which names none."""
+    if not row["looked"] and not (row["checks"] and row["setup"]):
+        line("Its files are not here yet. The preflight clones it and names what it finds: midwatch preflight")
+        return
+    for check in row["found_checks"]:
+        line(f"{check} (found in it; tried in the evening, by the preflight)", first="  check: ")
+    if not row["checks"] and not row["found_checks"]:
+        line("none is named and none was found, so nothing proves its work", first="  check: ")
+    waiting = [one for one in row["found_setup"] if not one["runs"]]
+    for one in row["found_setup"]:
+        if one["runs"]:
+            line(f"{one['command']} (found: {one['file']} is there; tried in the evening)", first="  setup: ")
+        else:
+            line(f"{one['command']} (found: {one['file']} is there; not run yet)", first="  setup: ")
+    if waiting:
+        line(f"Have {'them' if len(waiting) > 1 else 'it'} run: {waiting[0]['fix']}", first=" " * 9)
 
 
 @app.command()
@@ -95,6 +121,7 @@ def _show_commands(row: dict[str, Any]) -> None:
         typer.echo(f"  check: {check}")
     if row["setup"]:
         typer.echo(f"  setup: {row['setup']}")
+    _show_found(row)
     for path in row["do_not_touch"]:
         line(path, first="  never touched: ")
     for tool in row["tools"]:

@@ -114,6 +114,8 @@ def show_agents(rows: list[dict[str, Any]], *, as_json: bool) -> None:
     table(
         [(row["name"], _state(row), _version(row), _model(row)) for row in rows], "agent", "state", "version", "model"
     )
+    if any(row["program"] and row["version"] for row in rows):
+        line("tested: Midwatch's own tests ran with this version of the program", indent="")
     for row in rows:
         if row["set_up"]:
             typer.echo()
@@ -165,7 +167,7 @@ def _version(row: dict[str, Any]) -> str:
         return "not here"
     if not row["version"]:
         return "unknown" if row["tested"] else "not asked"
-    return f"{row['version']}, {'tested' if row['judged'] == 'tested' else 'not tested'}"
+    return f"{row['version']}, {'tested' if row['version'] in row['tested'] else 'not tested'}"
 
 
 def _model(row: dict[str, Any]) -> str:

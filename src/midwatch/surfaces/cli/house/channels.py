@@ -15,7 +15,8 @@ from midwatch.surfaces.cli.shell.screen import JSON_FLAG, asked_hidden, bad, goo
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 NOT_TAKEN = 5
-PLACES = ("env:", "cmd:", "file:")
+ENVIRONMENT = "env:"
+PLACES = (ENVIRONMENT, "cmd:", "file:")
 
 
 def list_channels(*, as_json: bool) -> None:
@@ -69,6 +70,9 @@ def add(
     if kept is not None:
         kept.done()
     typer.echo(good(f"Stored: {name} is {service.kind} at {service.place}, its URL in {reference}"))
+    if given.startswith(ENVIRONMENT):
+        variable = given.removeprefix(ENVIRONMENT)
+        line(f"The server reads ${variable} from its own environment: set it where you start midwatch up.", indent="")
     if client.server_answers():
         client.get("/channels")  # the server reads it
     line(f"Try it: midwatch channel test {name}", indent="")

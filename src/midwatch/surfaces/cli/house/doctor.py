@@ -147,6 +147,8 @@ def _secrets() -> list[Finding]:
     """Fetch each secret as the server will; its value is never printed."""
     from midwatch.compose.local_checks import unreadable  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
+    from midwatch.terms.money import joined  # noqa: PLC0415
+    from midwatch.terms.secrets import SecretPlace  # noqa: PLC0415
 
     try:
         references = secret_references(load_settings(client.home()).settings)
@@ -155,7 +157,9 @@ def _secrets() -> list[Finding]:
     failed = asyncio.run(unreadable(references))
     found = [finding("look", error.message, error.hint) for error in failed.values()]
     fetched = [name for name in references if name not in failed]
-    return [*found, finding("ok", f"secrets that can be fetched: {', '.join(fetched)}")] if fetched else found
+    here = [f"${references[name].address}" for name in fetched if references[name].place is SecretPlace.ENV]
+    also = f"; the server needs {joined(here)} in its own environment" if here else ""
+    return [*found, finding("ok", f"secrets that can be fetched: {', '.join(fetched)}{also}")] if fetched else found
 
 
 def _sleep() -> list[Finding]:

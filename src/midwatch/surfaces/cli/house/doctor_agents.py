@@ -37,8 +37,8 @@ def _stands(row: dict[str, Any]) -> Finding:
     if problem is not None:
         return finding("look", f"{here}, and its credential cannot be read: {problem.message}", problem.hint)
     if row["tested"] and row["version"] not in row["tested"]:
-        hint = f"It may still work. The tested one: {row['install']}"
-        return finding("look", f"{here} is {row['judged']}", hint)
+        hint = f"It may still work. The version with which they ran: {row['install']}"
+        return finding("look", f"{here}: {row['judged']}", hint)
     pays = ""
     if row["credential"]:
         pays = f", {row['model']} by {CREDENTIALS[row['credential']]} {row['secret']!r}, which can be read"

@@ -13,9 +13,10 @@ import typer
 
 from midwatch.errors import Broken, MidwatchError, Misuse, Refused, reported
 from midwatch.settings.folder import close_to_others, environment
-from midwatch.surfaces.address import FIRST_LOGIN, SOCKET
+from midwatch.surfaces.address import FIRST_LOGIN, PORT_TAKEN, SOCKET
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
+from midwatch.surfaces.cli.shell.screen import show_json
 from midwatch.terms.money import some
 
 UNIT = """\
@@ -41,6 +42,7 @@ def up(
     worker: bool = typer.Option(False, "--worker", help="Loops and engine only, no API: one more worker (PostgreSQL)."),
     port: str = typer.Option("", "--port", help="Port of the pages, instead of server.port; 0 for no pages."),
     host: str = typer.Option("", "--host", help="Address of the pages, instead of server.host."),
+    as_json: bool = typer.Option(False, "--json", help="With --detach: its process, log and pages as JSON."),
 ) -> None:
     """Start the server: loops, engine, API on the socket.
 
@@ -49,10 +51,12 @@ def up(
     given = {name: value for name, value in (("--port", port), ("--host", host)) if value}
     if port and not port.isdecimal():
         raise Misuse(f"{port!r} is not a port.", hint="Write a number, such as --port 9000.")
+    if as_json and not detach:
+        raise Misuse("--json goes with --detach.", hint="midwatch up --detach --json")
     if install:
         _install(given)
     elif detach:
-        _detach(given)
+        _detach(given, as_json=as_json)
     else:
         _here(api=not worker, given=given)
 
@@ -97,7 +101,7 @@ def _here(*, api: bool, given: dict[str, str]) -> None:
     asyncio.run(run())
 
 
-def _detach(given: dict[str, str]) -> None:
+def _detach(given: dict[str, str], *, as_json: bool) -> None:
     if client.server_answers():
         raise Refused(f"Midwatch is already running on {client.home()}.", hint="See: midwatch status")
     home = client.home()
@@ -119,8 +123,13 @@ def _detach(given: dict[str, str]) -> None:
         if process.poll() is not None:
             raise _why(log.read_bytes()[begins:].decode(errors="replace"), process.returncode, log)
         if client.server_answers():
-            typer.echo(f"Midwatch is up (process {process.pid}). Its log: {log}")
-            _say_where()
+            if as_json:
+                now = client.get("/status")
+                where = {"pages": now["pages"], "port_taken": now["port_taken"]}
+                show_json({"process": process.pid, "log": str(log), **where})
+            else:
+                typer.echo(f"Midwatch is up (process {process.pid}). Its log: {log}")
+                _say_where()
             return
         time.sleep(0.05)
     raise Broken(f"Midwatch did not answer within {PATIENCE:g} s.", hint=f"Its log: {log}")
@@ -128,9 +137,12 @@ def _detach(given: dict[str, str]) -> None:
 
 def _say_where() -> None:
     """Give the pages' address; on a terminal, with a link for the first login. A link never goes into a file."""
-    pages = client.get("/status")["pages"]
+    now = client.get("/status")
+    pages = now["pages"]
     if not pages:
         return
+    if now["port_taken"]:
+        typer.echo(PORT_TAKEN.format(taken=now["port_taken"], pages=pages))
     if client.get("/people"):
         typer.echo(f"Pages: {pages}")
     elif sys.stdout.isatty():

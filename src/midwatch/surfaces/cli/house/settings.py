@@ -98,7 +98,9 @@ def _changes(changes: dict[str, Any]) -> str:
 
 @app.command()
 def propose(
-    changes: list[str] | None = typer.Argument(None, help="key=value, one or more; without, what the preflight names"),
+    changes: list[str] | None = typer.Argument(
+        None, help="key=value, or list+=value; without, what the preflight names"
+    ),
     note: str = typer.Option("", help="Why."),
     *,
     apply_it: bool = typer.Option(False, "--apply", help="Apply it too, after asking."),

@@ -254,6 +254,7 @@ runs = typer.Typer(add_completion=False, rich_markup_mode=None)
 def list_pulls(*, as_json: bool) -> None:
     columns: Columns = {
         "#": "number",
+        "job": "job_number",
         "project": "project_name",
         "state": _standing,
         "branch": "branch",

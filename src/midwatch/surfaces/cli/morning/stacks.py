@@ -9,9 +9,11 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, forget_typed, good, head, line, show_json, wanted
+from midwatch.views.text.plain import counted
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 PROJECT = typer.Option("", "--project", "-p", help="A project's name; may be left out where only one has a stack.")
+CHECK = "midwatch stack check --project {}"
 LOOK_SECONDS = 0.5
 
 
@@ -34,9 +36,11 @@ def _show(row: dict[str, Any]) -> None:
     head(f"{row['project_name']} · stack {row['number']} · {row['headline']}")
     typer.echo(f"  ○ {row['into']} at {row['base'][:12]}")
     for step in row["order"]:
-        line(f"{step['title']} ({step['lines']} lines) {step['branch']}", first=f"  ● {step['number']} ")
+        said = f"{step['title']} (job {step['job_number']}, {counted(step['lines'], 'line')}) {step['branch']}"
+        line(said, first=f"  ● {step['number']} ")
     for one in row["left_out"]:
-        line(f"{one['title']}: {one['said']}", first=bad(f"  ✕ {one['number']} "), indent="      ")
+        said = f"{one['title']} (job {one['job_number']}): {one['said']}"
+        line(said, first=bad(f"  ✕ {one['number']} "), indent="      ")
     for check in row["checks"]:
         ended = good("green") if check["exit_code"] == 0 else bad(f"exit {check['exit_code']}")
         typer.echo(f"  {ended}: {check['command']}")
@@ -50,6 +54,8 @@ def _show_what_to_do(row: dict[str, Any]) -> None:
     if row["offered"]:
         does = "Post the order there" if row["elsewhere"] else "Merge the whole order"
         typer.echo(wanted(f"{does}: midwatch stack merge --project {name}"))
+    elif row["outdated"]:
+        line(f"{' '.join(row['held'])} Check again which open branches go together: {CHECK.format(name)}")
     elif row["held"]:
         line(f"{' '.join(row['held'])} Your verdicts: midwatch review")
     elif row["state"] == "merged":
@@ -59,7 +65,7 @@ def _show_what_to_do(row: dict[str, Any]) -> None:
     elif row["state"] == "commented":
         typer.echo(good(f"Posted on each pull request by {row['settled_by']}."))
     elif row["state"] == "made":
-        typer.echo(f"Check it again: midwatch stack check --project {name}")
+        typer.echo(f"Check it again: {CHECK.format(name)}")
 
 
 @app.command()

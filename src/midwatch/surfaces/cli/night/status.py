@@ -5,6 +5,7 @@ from typing import Any
 import typer
 
 from midwatch.errors import Unavailable
+from midwatch.surfaces.address import PORT_TAKEN
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.night.asks import show_asks
 from midwatch.surfaces.cli.shell import client
@@ -40,6 +41,7 @@ ENDING = ("session.started", "session.ended", "report.")
 NOTHING_YET: dict[str, Any] = {
     "now": None,
     "pages": "",
+    "port_taken": 0,
     "seq": 0,
     "projects": 0,
     "night": None,
@@ -76,6 +78,8 @@ def status(*, as_json: bool = JSON_FLAG) -> None:
 def show_status(now: dict[str, Any]) -> None:
     """Print a status in a few lines, what needs the person first."""
     _show_wanted(now)
+    if now["port_taken"]:
+        line(PORT_TAKEN.format(taken=now["port_taken"], pages=now["pages"]), indent="")
     night = now["night"]
     if night is None:
         typer.echo(f"No night yet; {counted(now['projects'], 'project')}.")
@@ -88,7 +92,8 @@ def show_status(now: dict[str, Any]) -> None:
     for fuel in now["fuel"]:
         line(fuel_line(fuel))
     for pr in now["pull_requests"]:
-        typer.echo(good(f"  pull request {pr['number']} ") + f"in {pr['project_name']}: {pr['title']}")
+        where = f"of job {pr['job_number']} in {pr['project_name']}"
+        typer.echo(good(f"  pull request {pr['number']} ") + f"{where}: {pr['title']}")
         typer.echo(f"    on {pr['branch']}")
     if now["headline"]:
         line(now["headline"])

@@ -19,6 +19,7 @@ from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.web.pages.job_agent import errands
 from midwatch.surfaces.web.pages.job_log import follow, raw_from, raw_tail, stream_from, stream_html
+from midwatch.surfaces.web.pages.morning import pull_and_stacks
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
@@ -28,7 +29,6 @@ from midwatch.views.pages.job_story import STORY
 from midwatch.views.pages.live.jobs import job_shown
 from midwatch.views.pages.live.night import feed_rows
 from midwatch.views.pages.live.open_asks import plan_shown
-from midwatch.views.pages.morning_items import pull_of
 from midwatch.views.pages.plan_versions import versions_shown
 from midwatch.views.pages.steps import steps_shown
 from midwatch.views.pages.walls import connections_shown, reach_of
@@ -125,7 +125,9 @@ async def _shown(house: House, row: rec.JobRow) -> dict[str, Any]:
     await house.look_here()
     project = await house.records.find(rec.ProjectRow, id=row.project)
     runs = await house.records.find(rec.RunRow, id=row.run)
-    delivered = await house.records.find(rec.PullRequestRow, job=row.id)
+    delivered = [
+        await pull_and_stacks(house, row, one) for one in await house.records.find(rec.PullRequestRow, job=row.id)
+    ]
     lines = await lines_of(house, [row])
     return {
         "job": job_shown(row, project[0] if project else None, house.clock.now(), lines[row.id]),
@@ -136,7 +138,8 @@ async def _shown(house: House, row: rec.JobRow) -> dict[str, Any]:
         "asks": await shown_asks(house, await house.records.find(rec.AskRow, subject=row.id, state=AskState.OPEN)),
         "versions": versions_shown(await house.records.find(rec.PlanRow, job=row.id)),
         "steps": steps_shown(await house.records.find(rec.StepRow, job=row.id), house.clock.now()),
-        "delivered": [pull_of(one, row) for one in delivered],
+        "pulls": [pull for pull, _ in delivered],
+        "stacks": [stack for _, found in delivered[-1:] for stack in found if len(stack.steps) > 1],
         "stones": await _milestones(house, row),
         "diff": await _diff(house, row),
         "errands": await errands(house, row),

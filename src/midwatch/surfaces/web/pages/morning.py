@@ -12,18 +12,19 @@ from midwatch.journal.entry import Entry
 from midwatch.morning import build_stack, merge_stack
 from midwatch.morning import review as verdicts
 from midwatch.morning.verdicts import verdicts_on
-from midwatch.night.commands import steering
 from midwatch.rules.morning.tally import tally
 from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheCaller, TheHouse
+from midwatch.surfaces.api.jobs import job_merge, job_unmerge
 from midwatch.surfaces.api.morning import take_review
 from midwatch.surfaces.queries.names import names_of
 from midwatch.surfaces.queries.replay import every_entry
-from midwatch.surfaces.queries.stacks import in_words
+from midwatch.surfaces.queries.stacks import in_words, job_numbers
 from midwatch.surfaces.web.site.diffs import diff_html
 from midwatch.surfaces.web.site.page import fragment, page
 from midwatch.terms import records as rec
-from midwatch.views.pages.morning_items import NightRows, pull_of
+from midwatch.views.pages.morning_items import NightRows, PullShown, pull_of
 from midwatch.views.pages.morning_page import MorningPage, asked, morning_page, review_of, session_key, sessions_listed
+from midwatch.views.pages.stack import StackShown
 
 router = APIRouter(include_in_schema=False)
 MOST_INLINE = 60_000
@@ -71,22 +72,30 @@ async def hand_in(request: Request, house: TheHouse, caller: TheCaller) -> HTMLR
 async def merge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Merge a job's pull request at a person's request, and show how to undo it."""
     job = await house.records.get(rec.JobRow, name)
-    return await _pull_shown(house, job, await steering.merge(house.books, house.forges, job, by=person))
+    return await _pull_shown(house, job, await job_merge(house, person, name))
 
 
 @router.post("/morning/unmerge/{name}", dependencies=[Operates])
 async def unmerge(house: TheHouse, person: Person, name: str) -> HTMLResponse:
     """Take the merge of a job's pull request back."""
     job = await house.records.get(rec.JobRow, name)
-    return await _pull_shown(house, job, await steering.unmerge(house.books, house.forges, job, by=person))
+    return await _pull_shown(house, job, await job_unmerge(house, person, name))
 
 
 async def _pull_shown(house: House, job: rec.JobRow, row: rec.PullRequestRow) -> HTMLResponse:
     """Draw the pull request, and with it the newest stack that has it: both say the same."""
+    pull, stacks = await pull_and_stacks(house, job, row)
+    return HTMLResponse(fragment("_pull_and_stacks.html", pull=pull, stacks=stacks))
+
+
+async def pull_and_stacks(
+    house: House, job: rec.JobRow, row: rec.PullRequestRow
+) -> tuple[PullShown, tuple[StackShown, ...]]:
+    """Describe a pull request, and the newest stack of its project if it is in that."""
     stacks = await house.records.find(rec.StackRow, project=row.project)
     mine = [one for one in stacks[-1:] if row.id in {step.pull_request for step in one.order}]
-    shown = [await in_words(house, one) for one in mine]
-    return HTMLResponse(fragment("_pull_and_stacks.html", pull=pull_of(row, job, stacks), stacks=shown))
+    said = await verdicts_on(house.records, [row])
+    return pull_of(row, job, stacks, said[row.id]), tuple([await in_words(house, one) for one in mine])
 
 
 @router.get("/morning/diff/{name}", dependencies=[Reads])
@@ -172,6 +181,7 @@ async def night_rows(house: House, night: str = "") -> NightRows:
         outcomes=await find(rec.OutcomeRow, session=session.id),
         stacks=stacks,
         stacked=stacked,
+        numbers=await job_numbers(house, stacks),
         verdicts=await verdicts_on(house.records, stacked),
     )
 

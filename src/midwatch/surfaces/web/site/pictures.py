@@ -85,8 +85,10 @@ def timeline_svg(picture: NightPicture) -> Markup:
         ),
         *_hours(picture, ruler, bottom),
         *(_folded(one, ruler, bottom) for one in picture.folds),
-        *_names(),
         *(_bar(one) for one in merged(picture.spans, ruler)),
+        Markup('<g class="names"><rect x="0" y="0" width="{}" height="{}"/>').format(LEFT - 4, bottom),
+        *_names(),
+        Markup("</g>"),
         Markup('<line class="now" x1="{0:.1f}" x2="{0:.1f}" y1="{1}" y2="{2}"/></svg>').format(
             ruler.at(picture.end), TOP - 6, bottom + 4
         ),
@@ -145,6 +147,7 @@ def _bar(one: Drawn) -> Markup:
 
 
 def _names() -> Iterator[Markup]:
+    """Name the lanes; the page's script keeps the names in sight where the picture is wider than its box."""
     for place, lane in enumerate(LANES):
         yield Markup('<text x="0" y="{}">{}</text>').format(TOP + ROW * place + ROW // 2 + 4, NAMES[lane])
 

@@ -60,13 +60,24 @@
     for (const panel of document.querySelectorAll(".panel[open]")) if (!panel.contains(event.target)) panel.open = false;
   });
 
-  document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); unfold(); next(); });
+  // The lanes' names stay at the left edge of a picture that is wider than its box.
+  function pin() {
+    for (const names of document.querySelectorAll(".scroller .names")) {
+      const picture = names.ownerSVGElement;
+      names.setAttribute("transform", `translate(${(picture.closest(".scroller").scrollLeft * picture.viewBox.baseVal.width) / picture.clientWidth})`);
+    }
+  }
+  document.addEventListener("scroll", (event) => { if (event.target.matches?.(".scroller")) pin(); }, { capture: true, passive: true });
+  addEventListener("resize", pin);
+
+  document.addEventListener("htmx:after:swap", () => { trim(); count(); follow(); unfold(); next(); pin(); });
   document.addEventListener("DOMContentLoaded", () => {
     trim(); count(); follow(); unfold();
     const named = document.getElementById(location.hash.slice(1));
     if (named?.matches("details")) { named.open = true; named.scrollIntoView({ block: "start" }); }
     open = document.querySelector("#asks .ask[open]")?.id ?? "";
     for (const box of document.querySelectorAll(".scroller")) box.scrollLeft = box.scrollWidth; // now is on the right
+    pin();
     for (const box of document.querySelectorAll("[data-follow]"))
       box.addEventListener("scroll", () => { box.dataset.away = box.scrollHeight - box.scrollTop - box.clientHeight > 40 ? "yes" : "no"; }, { passive: true });
   });
