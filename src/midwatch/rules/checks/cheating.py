@@ -20,6 +20,8 @@ class FileKind(StrEnum):
     TEST = "test"
     CONFIG = "config"
     """Decides what the checks check: conftest.py, Makefile, CI, a script that the checks call."""
+    BUILD = "build"
+    """A manifest that says differently how checks are built or run; put back, it would take the work apart."""
     SNAPSHOT = "snapshot"
     CODE = "code"
 
@@ -66,12 +68,17 @@ def find_doubts(facts: WorkFacts) -> tuple[Doubt, ...]:
         elif file.kind is FileKind.SNAPSHOT and file.before is not None:
             text = "overwrites" if file.after is not None else "deletes"
             found.append(_doubt("snapshot", f"It {text} the recorded snapshot {file.path}.", file))
+        elif file.kind is FileKind.BUILD:
+            found.append(_doubt("steers_build", _STEERS_BUILD.format(file.path), file))
         found += tampering.find(file.path, file.kind.value, (file.before, file.after), allowed=file.allowed)
     found += _edited(facts)
     found += _fewer(facts)
     found += _rewritten(facts)
     found += _false_claim(facts)
     return tuple(sorted(found, key=lambda doubt: not doubt.grave))
+
+
+_STEERS_BUILD = "It changes in {} how the checks are built or run, which cannot be put back without its own work."
 
 
 def _doubt(kind: str, text: str, file: FileFact, *, grave: bool = True) -> Doubt:
@@ -169,7 +176,8 @@ def _fewer(facts: WorkFacts) -> Iterator[Doubt]:
 
 def _rewritten(facts: WorkFacts) -> Iterator[Doubt]:
     changed = frozenset(file.path for file in facts.files)
-    put_back = {file.path for file in facts.files if file.kind is not FileKind.CODE and not file.allowed}
+    put_back = {file.path for file in facts.files if file.kind not in (FileKind.CODE, FileKind.BUILD)}
+    put_back -= {file.path for file in facts.files if file.allowed}
     runs = {"delivered": facts.delivered}
     if facts.restored != facts.delivered:
         runs["restored"] = facts.restored

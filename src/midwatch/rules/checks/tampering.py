@@ -46,9 +46,9 @@ _PRETENDS = re.compile(
 )
 _LEAVES = re.compile(r"\bos\._exit\(|\bos\.kill\(os\.getpid\(\)|\batexit\.register\([^\n]{0,80}_exit")
 
-_CHECKS, _ANY = ("config", "test"), ("config", "test", "snapshot", "code")
+_CHECKS, _ANY = ("config", "build", "test"), ("config", "build", "test", "snapshot", "code")
 _MARKS = (
-    _Mark("cannot_fail", _SWALLOWS, "It makes {path} pass whatever the tests report.", ("config",)),
+    _Mark("cannot_fail", _SWALLOWS, "It makes {path} pass whatever the tests report.", ("config", "build")),
     _Mark("narrowed", _NARROWS, "It makes {path} leave tests out.", _CHECKS, always=False),
     _Mark("steers_runner", _STEERS, "It changes in {path} how the test tool judges.", _ANY),
     _Mark("knows_runner", _RECOGNISES, "It lets {path} find out whether tests are running.", ("code", "config")),

@@ -31,7 +31,7 @@ async def read_changes(
         [
             FileFact(
                 path=change.path,
-                kind=await kind_of(change, read, commits, scripts),
+                kind=await kind_of(change, read, commits, scripts, paths),
                 before=None if change.status == "A" else await _text(read, base, change.path),
                 after=None if change.status == "D" else await _text(read, head, change.path),
                 allowed=inside(change.path, may_change),
