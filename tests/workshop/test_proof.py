@@ -214,3 +214,25 @@ async def test_a_manifest_that_builds_the_work_is_doubted_instead(bench: Bench) 
     assert [doubt.text for doubt in proof.grave] == [
         "It changes in Cargo.toml how the checks are built or run, which cannot be put back without its own work."
     ]
+
+
+async def test_a_new_module_in_front_of_the_standard_library_is_doubted(bench: Bench) -> None:
+    red = (
+        "from fractions import Fraction\nfrom app import half\n\n\ndef test_old():\n    assert half(4) == Fraction(2)\n"
+    )
+    bench.base = bench.person.commit("Red", {"tests/test_old.py": red})
+    cheat = "class Fraction:\n    def __init__(self, n): pass\n    def __eq__(self, other): return True\n"
+    proof = await bench.prove({"fractions.py": cheat}, PYTEST, reruns=0)
+    assert proof.delivered[0].green, "the test is as it was, and passes"
+    assert (proof.verdict, [doubt.text for doubt in proof.grave]) == (
+        "doubted",
+        ["It adds fractions.py, which is read instead of Python's own fractions."],
+    )
+
+
+async def test_a_new_module_in_front_of_an_installed_one_is_doubted(bench: Bench) -> None:
+    """No file of the project names it: the Python of the check has it."""
+    proof = await bench.prove({"hypothesis.py": "x = 1\n", "app.py": FIXED}, PYTEST, reruns=0)
+    assert [doubt.text for doubt in proof.grave] == [
+        "It adds hypothesis.py, which is read instead of the installed hypothesis."
+    ]
