@@ -19,10 +19,10 @@ from midwatch.settings import Settings, secret_references
 from midwatch.settings.derived import channel_secret
 from midwatch.terms.secrets import SecretReference
 from midwatch.workshop.git.git import Git
+from midwatch.workshop.sandbox.disk import weigh
 from midwatch.workshop.sandbox.isolation import stand
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from midwatch.workshop.upkeep import machine
-from midwatch.workshop.upkeep.kept_checkouts import weigh
 
 
 def free_memory() -> int:

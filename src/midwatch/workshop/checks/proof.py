@@ -292,7 +292,12 @@ async def measured(
         named = [match[1] for command in commands if (match := _PYTHON.search(command))]
         command = _CONVERT.format(python=shlex.quote(named[0] if named else "python3"))
         await converting.enclosure.run(
-            converting.walls, ["/bin/sh", "-c", command], log=log, wall=WALL, stop=checking.stop
+            converting.walls,
+            ["/bin/sh", "-c", command],
+            log=log,
+            wall=WALL,
+            stop=checking.stop,
+            watched="The reading of what tests covered",
         )
     for report in REPORTS:
         if found := await asyncio.to_thread(_covered, tree, report, changed):
