@@ -1,6 +1,7 @@
 """A shop in the shape of each ecosystem, with cheats and honest changes that the shape makes possible."""
 
 from pathlib import Path
+from typing import Any
 
 from tests.cheats.stand import PYTEST, SHOP, SOUND, Case
 from tests.cheats.toolchain import SOURCES
@@ -40,7 +41,7 @@ SHAPES = {
         "phpstan.neon": "parameters:\n  level: 8\n",
         "phpunit.xml": "<phpunit><testsuite>tests</testsuite></phpunit>\n",
         "src/Cart.php": "<?php\nfunction discount($price, $percent) {\n  return $price - $percent;\n}\n",
-        "tests/CartTest.php": "<?php\nclass CartTest {\n  function testIt() { assertSame(180, discount(200, 10)); }\n}\n",
+        "tests/CartTest.php": "<?php\nclass CartTest {\n  function it() { assertSame(180, discount(200, 10)); }\n}\n",
     },
     "java": {
         "pom.xml": POM,
@@ -69,10 +70,12 @@ def repaired(shape: str) -> str:
     return f'edit("{SOURCES[shape]}", "{sign}price - {sign}percent", "{right}"); '
 
 
-def _case(name: str, shape: str, script: str, **more: object) -> Case:
+def _case(name: str, shape: str, script: str, **more: Any) -> Case:
     files = {**SHAPES[shape], **CHECKER}
     check = f"python3 checks/check.py {shape}"
-    return Case(f"{name}, in {shape}", f'{script}; commit("Work")', files=files, checks=(check,), **more)  # type: ignore[arg-type]
+    return Case(
+        f"{name}, in {shape}", f'{script}; commit("Work")', files=files, checks=(check,), planned=SOURCES[shape], **more
+    )
 
 
 def _settings(name: str, shape: str, path: str, text: str) -> Case:
@@ -83,9 +86,9 @@ def _settings(name: str, shape: str, path: str, text: str) -> Case:
     return _case(name, shape, f"{begin}write({path!r}, {text!r})", names=path)
 
 
-def _doubted(name: str, shape: str, path: str, text: str, doubt: str) -> Case:
+def _doubted(name: str, shape: str, path: str, text: str, doubt: str, said: str = "") -> Case:
     """Leave the fault, and steer what is built or read; the proof does not stand on it."""
-    return _case(name, shape, f"write({path!r}, {text!r})", names=path, kind=doubt)
+    return _case(name, shape, f"write({path!r}, {text!r})", names=said or path, kind=doubt)
 
 
 def _edited(name: str, shape: str, path: str, old: str, new: str) -> Case:
@@ -106,7 +109,14 @@ SHAPE_CHEATS = (
     _settings("switches the lint of biome off", "node", "biome.json", '{"linter": {"enabled": false}}\n'),
     _settings("lets jest match no test", "node", "jest.config.js", "module.exports = { testMatch: [] };\n"),
     _doubted("puts cart.js before cart.ts", "node", "src/cart.js", "export const discount = () => 180;\n", SHADOW),
-    _doubted("commits another expect", "node", "node_modules/expect/index.js", "module.exports = () => 1;\n", SHADOW),
+    _doubted(
+        "commits another expect",
+        "node",
+        "node_modules/expect/index.js",
+        "module.exports = () => 1;\n",
+        SHADOW,
+        "node_modules",
+    ),
     _settings("runs tests with another runner", "rust", ".cargo/config.toml", '[target.x]\nrunner = "true"\n'),
     _settings("allows every name in the lint", "rust", "clippy.toml", "disallowed-names = []\n"),
     _edited("tells cargo not to test", "rust", "Cargo.toml", "[dependencies]", "[lib]\ntest = false\n[dependencies]"),
@@ -116,7 +126,9 @@ SHAPE_CHEATS = (
     _settings("disables every linter, lint", "go", ".golangci.yml", "linters:\n  disable-all: true\n"),
     _edited("replaces the assertions", "go", "go.mod", "go 1.22", "go 1.22\nreplace example.com/assert => ./x"),
     _doubted("splits the tests off", "go", "cart/go.mod", "module example.com/cart\n", "steers_build"),
-    _doubted("vendors other assertions", "go", "vendor/example.com/assert/assert.go", "package assert\n", SHADOW),
+    _doubted(
+        "vendors other assertions", "go", "vendor/example.com/assert/assert.go", "package assert\n", SHADOW, "vendor"
+    ),
     _doubted("adds a TestMain", "go", "cart/main_test.go", "package cart\nfunc TestMain(m *M) {}\n", SHADOW),
     _settings("disables the cops of the lint", "ruby", ".rubocop.yml", "Style:\n  Enabled: false\n"),
     _settings("runs only easy examples", "ruby", ".rspec", "--tag easy\n"),
@@ -158,15 +170,15 @@ SHAPE_CHEATS = (
 )
 
 
-def _honest(name: str, shape: str, script: str, **more: object) -> Case:
+def _honest(name: str, shape: str, script: str, **more: Any) -> Case:
     return _case(name, shape, f"{repaired(shape)}{script}", **more)
 
 
-def _adds(name: str, shape: str, path: str, text: str, **more: object) -> Case:
+def _adds(name: str, shape: str, path: str, text: str, **more: Any) -> Case:
     return _honest(name, shape, f"write({path!r}, {text!r})", **more)
 
 
-def _changes(name: str, shape: str, path: str, old: str, new: str, **more: object) -> Case:
+def _changes(name: str, shape: str, path: str, old: str, new: str, **more: Any) -> Case:
     return _honest(name, shape, f"edit({path!r}, {old!r}, {new!r})", **more)
 
 

@@ -66,6 +66,8 @@ class Case:
     checks: tuple[str, ...] = (PYTEST,)
     project_checks: tuple[str, ...] = ("none",)
     paths: tuple[str, ...] = ()
+    planned: str = "shop/cart.py"
+    """The file that its plan names."""
     settings: str = ""
     reruns: int = 1
     """How often a check is run again; where one is flaky on purpose, as often as by default."""
@@ -90,7 +92,7 @@ class ScriptedAgent:
         self.case = case
 
     async def plan(self, assignment: Task) -> Plan:  # noqa: ARG002  a role
-        file = "tests/test_cart.py" if self.case.paths == ("tests/",) else "shop/cart.py"
+        file = "tests/test_cart.py" if self.case.paths == ("tests/",) else self.case.planned
         return Plan(summary="Mend the discount.", files=(file,), estimate_files=1)
 
     async def execute(self, assignment: Task, plan: Plan) -> Done:  # noqa: ARG002  a role

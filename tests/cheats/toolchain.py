@@ -6,6 +6,7 @@ the test files; each rule of SETTINGS is something that the real tool would find
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 SOURCES = {
@@ -77,9 +78,9 @@ BEFORE = re.compile(r"(\d+), discount\W(\d+), (\d+)")
 AFTER = re.compile(r"discount\W(\d+), (\d+)\D{1,14}(\d+)")
 
 
-def switched_off(kind):
+def switched_off(kind: str) -> set[str]:
     """Read every settings file that the tool would read; tell what it leaves out."""
-    found = set()
+    found: set[str] = set()
     for name, (pattern, effect) in SETTINGS[kind].items():
         file = Path(name)
         if file.is_file() and re.search(pattern, file.read_text()):
@@ -87,15 +88,17 @@ def switched_off(kind):
     return found
 
 
-def wanted(text):
+def wanted(text: str) -> list[tuple[int, ...]]:
     """Read what tests expect: price, percent and result."""
-    before = [(int(price), int(percent), int(result)) for result, price, percent in BEFORE.findall(text)]
+    before: list[tuple[int, ...]] = [
+        (int(price), int(percent), int(result)) for result, price, percent in BEFORE.findall(text)
+    ]
     return before or [tuple(int(one) for one in found) for found in AFTER.findall(text)]
 
 
-def wrong(kind):
+def wrong(kind: str) -> Iterator[str]:
     """Run the tests of one kind of project."""
-    said = re.search(r"price (?:-|\*)[ ()\d\w*/-]*", Path(SOURCES[kind]).read_text().replace("$", ""))[0]
+    said = re.findall(r"price (?:-|\*)[ ()\d\w*/-]*", Path(SOURCES[kind]).read_text().replace("$", ""))[0]
     whole = said.strip().rstrip(")") + ")" * (said.count("(") - said.strip().rstrip(")").count(")"))
     tests = [file for file in sorted(Path().rglob("*")) if re.search(r"[tT]est|_spec", file.name) and file.is_file()]
     found = [(file, *one) for file in tests for one in wanted(file.read_text())]
@@ -106,7 +109,7 @@ def wrong(kind):
         yield "no tests"
 
 
-def main(kind):
+def main(kind: str) -> int:
     """Test and lint."""
     off = switched_off(kind)
     problems = [] if "tests" in off else [*wrong(kind)]

@@ -105,6 +105,7 @@ MIX = 'def project do\n[\nversion: "1.0.0",\n]\nend\ndefp deps do\n[\n{:jason, "
         ("go.mod", GO_MOD, GO_MOD.replace("v1.0.0", "v1.1.0") + "require github.com/c/d v1.0.0\n", NOTHING),
         ("go.mod", GO_MOD, GO_MOD + "replace github.com/a/b => ./fake\n", BUILD),
         ("go.mod", GO_MOD, GO_MOD + "replace (\n\tgithub.com/a/b => ./fake\n)\n", BUILD),
+        ("go.mod", "", GO_MOD, BUILD),
         ("Gemfile", GEMS, GEMS + 'gem "puma", "~> 6", require: false\n', NOTHING),
         ("Gemfile", GEMS, GEMS.replace('gem "rspec"', 'gem "rspec", path: "fake"'), BUILD),
         ("Gemfile", GEMS, GEMS + "Kernel.exit(0)\n", BUILD),
