@@ -80,10 +80,10 @@ async def kind_of(
         return FileKind.CONFIG
     if is_test and names(path, FIXTURES):
         return usual
-    if (kind := await _as_manifest(change, read, commits, base)) is not None:
-        return kind
     if steers_checks(path):
         return usual if change.status == "A" and steers_only_new(path, base) else FileKind.CONFIG
+    if (kind := await _as_manifest(change, read, commits, base)) is not None:
+        return kind
     return FileKind.SNAPSHOT if names(path, SNAPSHOTS) else usual
 
 
