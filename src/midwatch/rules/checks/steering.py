@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from midwatch.rules.paths import names
 
 
-class SettingsRow(NamedTuple):
+class SteeringRow(NamedTuple):
     """One tool, the files that it reads as settings, and where its documentation says so."""
 
     tool: str
@@ -22,11 +22,11 @@ class SettingsRow(NamedTuple):
     """Whether they also run on, or control, other machines: CI, hooks, registries."""
 
 
-def _row(tool: str, files: str, source: str, *, elsewhere: bool = False) -> SettingsRow:
-    return SettingsRow(tool, tuple(files.split()), source, elsewhere)
+def _row(tool: str, files: str, source: str, *, elsewhere: bool = False) -> SteeringRow:
+    return SteeringRow(tool, tuple(files.split()), source, elsewhere)
 
 
-STEERING: Final[Mapping[str, tuple[SettingsRow, ...]]] = {
+STEERING: Final[Mapping[str, tuple[SteeringRow, ...]]] = {
     "Python": (
         _row("pytest", "conftest.py pytest.ini .pytest.ini pytest.toml .pytest.toml", "pytest: Configuration"),
         _row("tox", "tox.ini tox.toml", "tox: Configuration"),
