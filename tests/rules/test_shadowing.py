@@ -111,6 +111,7 @@ def test_a_module_that_moved_stands_in_front_of_nothing() -> None:
 def test_a_package_beside_tests_is_doubted_for_its_code_and_otherwise_only_said() -> None:
     assert said("tests/__init__.py", "") == {False}
     assert said("tests/__init__.py", "# Tests\n") == {False}
+    assert said("tests/__init__.py", '"""Tests.\n\nOf the shop.\n"""\n') == {False}
     assert said("tests/__init__.py", "import builtins\n") == {True}
     assert said("src/tax/__init__.py", "import tax\n") == set()
 

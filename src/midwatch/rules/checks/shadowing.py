@@ -63,7 +63,7 @@ def _of_new(file: ChangedFile, roots: frozenset[str], before: Surroundings) -> I
         text = f"It adds a TestMain in {file.path}, which decides how the old tests beside it run."
         yield _doubt(text, file, grave=not file.allowed)
     if file.path.endswith("/__init__.py") and any(map(_PYTHON_TEST.search, _in_folder(file.path, before.paths))):
-        runs = bool(_PYTHON_CODE.search(file.text))
+        runs = bool(_PYTHON_CODE.search(_DOCSTRING.sub("", file.text, count=1)))
         what = "runs before the tests there" if runs else "changes the place that the tests there import from"
         yield _doubt(f"It adds {file.path}, which {what}.", file, grave=runs and not file.allowed)
 
@@ -82,6 +82,7 @@ def _beside(path: str, ending: str, before: Surroundings) -> bool:
 
 
 _PYTHON_TEST = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$")
+_DOCSTRING = re.compile(r"\A\s*(?:\"\"\".*?\"\"\"|'''.*?''')", re.DOTALL)
 _PYTHON_CODE = re.compile(r"^[ \t]*(?!#|[\"'])\S", re.MULTILINE)
 _PYTHON_MODULE = re.compile(r"([A-Za-z_]\w*)(?:\.py|/__init__\.py|(?:\.[\w-]{1,60})?\.(?:so|pyd)|\.pyc)")
 _ROOTS = ("src", "lib", "python")
