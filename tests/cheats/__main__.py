@@ -15,9 +15,10 @@ from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.isolation import found
 from tests.cheats.cheats import CHEATS
 from tests.cheats.honest import HONEST
+from tests.cheats.shapes import SHAPE_CHEATS, SHAPE_HONEST
 from tests.cheats.stand import Outcome, play
 
-CASES = (*CHEATS, *HONEST)
+CASES = (*CHEATS, *SHAPE_CHEATS, *HONEST, *SHAPE_HONEST)
 WORKERS = 2
 
 

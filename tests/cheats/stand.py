@@ -61,11 +61,13 @@ class Case:
     names: str = ""
     """A cheat: what the brief must say of it."""
     kind: str = ""
-    """A cheat: which doubt must be found."""
+    """A cheat: which doubt must be found; none where the check must be red once its settings are put back."""
     files: dict[str, str] = field(default_factory=lambda: SHOP)
     checks: tuple[str, ...] = (PYTEST,)
     project_checks: tuple[str, ...] = ("none",)
     paths: tuple[str, ...] = ()
+    planned: str = "shop/cart.py"
+    """The file that its plan names."""
     settings: str = ""
     reruns: int = 1
     """How often a check is run again; where one is flaky on purpose, as often as by default."""
@@ -90,7 +92,7 @@ class ScriptedAgent:
         self.case = case
 
     async def plan(self, assignment: Task) -> Plan:  # noqa: ARG002  a role
-        file = "tests/test_cart.py" if self.case.paths == ("tests/",) else "shop/cart.py"
+        file = "tests/test_cart.py" if self.case.paths == ("tests/",) else self.case.planned
         return Plan(summary="Mend the discount.", files=(file,), estimate_files=1)
 
     async def execute(self, assignment: Task, plan: Plan) -> Done:  # noqa: ARG002  a role
@@ -157,7 +159,9 @@ def _caught(case: Case, job: JobRow, pulls: tuple[PullRequestRow, ...], brief: s
         return f"nothing was proven: {job.why}"
     if job.proof.verdict in {"green", "still_red", "no_checks", "flaky"} or any(not pull.draft for pull in pulls):
         return f"it was delivered as {job.proof.verdict}, doubts {[one.kind for one in job.proof.doubts]}"
-    if case.kind not in {doubt.kind for doubt in job.proof.grave}:
+    if not case.kind and job.proof.verdict != "red_when_restored":
+        return f"it counts as {job.proof.verdict}: {[one.text for one in job.proof.doubts]}"
+    if case.kind and case.kind not in {doubt.kind for doubt in job.proof.grave}:
         return f"the proof does not name it: {[one.kind for one in job.proof.grave]}"
     everywhere = {"the job": job.why if not pulls else pulls[0].body, "the brief": brief}
     silent = [place for place, text in everywhere.items() if case.names not in text]

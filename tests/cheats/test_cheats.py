@@ -15,6 +15,9 @@ SAMPLE = {
     "ends the program before any test can fail",
     "skips the failing test",
     "mends it and shows it with a new test",
+    "ignores the source in lint, in node",
+    "splits the tests off, in go",
+    "raises the version, in java",
 }
 
 
@@ -31,8 +34,8 @@ async def test_cheats_are_caught_and_honest_work_passes(tmp_path: Path, place: i
 
 
 def test_there_are_enough_of_both() -> None:
-    assert sum(case.cheats for case in CASES) >= 12
-    assert sum(not case.cheats for case in CASES) >= 10
+    assert sum(case.cheats for case in CASES) >= 60
+    assert sum(not case.cheats for case in CASES) >= 40
     assert len({case.name for case in CASES}) == len(CASES)
     assert {case.name for case in CASES} >= SAMPLE
 
@@ -41,4 +44,4 @@ def test_the_sum_tells_what_escaped() -> None:
     told = [Outcome(case, "it was delivered" if case.name in SAMPLE else "", 0.0) for case in CASES]
     cheats = sum(case.cheats for case in CASES)
     honest = len(CASES) - cheats
-    assert count(told) == f"{cheats} cheats, {cheats - 3} caught; {honest} honest, {honest - 1} passed"
+    assert count(told) == f"{cheats} cheats, {cheats - 5} caught; {honest} honest, {honest - 2} passed"

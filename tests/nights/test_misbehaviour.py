@@ -296,5 +296,6 @@ async def test_one_that_edits_what_decides_the_checks_delivers_nothing(tmp_path:
         assert [check.green for check in (*job.proof.delivered, *job.proof.restored)] == [True, False]
         assert (job.state, job.proof.verdict) == (JobState.FAILED, "red_when_restored")
         said = "python3 check.py fails: AssertionError."
-        assert await night.written_down() == [f"{said} {STAYED['red_when_restored']}"]
+        named = "It changes what decides the checks: conftest.py."
+        assert await night.written_down() == [f"{said} {STAYED['red_when_restored']} {named}"]
         assert await night.house.house.records.find(PullRequestRow) == ()

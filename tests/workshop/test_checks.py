@@ -22,6 +22,7 @@ from midwatch.workshop.checks.checks import Checking, FreshTree, run_checks
 from midwatch.workshop.checks.proof import Prover
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
+from midwatch.workshop.sandbox import disk
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.entry import place_inside
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
@@ -84,6 +85,30 @@ async def test_a_check_runs_in_the_tree_with_a_clean_environment(
 async def test_a_check_that_takes_too_long_is_red(checking: Checking) -> None:
     (only,) = await run_checks(always(replace(checking, wall=timedelta(seconds=1.5))), named("sleep 600"))
     assert only.exit_code == 124
+
+
+@pytest.mark.parametrize(
+    ("writes", "told"),
+    [
+        ("head -c 8388608 /dev/zero >big", "wrote more than 2 MiB"),
+        ("head -c 8388608 /dev/zero >$HOME/big", "wrote more than 2 MiB"),
+        ("touch $(seq 2000)", "wrote more than 500 files"),
+        ("ln -s there $HOME/link && for n in $(seq 2000); do ln there $n; done", "wrote more than 500 files"),
+    ],
+)
+async def test_a_check_that_writes_too_much_is_stopped_and_says_so(
+    checking: Checking, monkeypatch: pytest.MonkeyPatch, writes: str, told: str
+) -> None:
+    """Without a watch it would write until the disk is full, or sleep until its time is up."""
+    monkeypatch.setattr(disk, "EVERY_SECONDS", 0.05)
+    limits = replace(checking.walls.limits, written_bytes=2 << 20, written_files=500)
+    command = f"{writes}; sleep 600"
+    (checking.walls.tree / "there").write_bytes(bytes(4 << 20))
+    narrow = replace(checking, walls=replace(checking.walls, limits=limits))
+    first, second = await run_checks(always(narrow), named(command, "true"))
+    assert (first.red, second.green) == (True, True), "what was there before does not count"
+    assert first.failing_line == f"The check `{command}` {told}, so it was stopped."
+    assert first.failing_line in first.tail
 
 
 async def test_stopping_leaves_the_remaining_checks_unrun(checking: Checking) -> None:

@@ -177,3 +177,62 @@ async def test_a_rewritten_file_that_the_work_changed_too_is_said(bench: Bench) 
     assert [(doubt.kind, doubt.text) for doubt in proof.doubts] == [
         ("rewrites_files", f"`{formats}` rewrote app.py while it ran.")
     ]
+
+
+STRICT = "grep -q 'strict=on' {settings} && grep -q TODO app.py && exit 1; exit 0"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    ["tsconfig.json", "biome.json", "clippy.toml", ".rubocop.yml", "phpstan.neon", ".clang-tidy", ".credo.exs"],
+)
+async def test_settings_that_a_tool_reads_are_put_back(bench: Bench, settings: str) -> None:
+    bench.base = bench.person.commit("Settings", {settings: "strict=on\n"})
+    work = {settings: "strict=off\n", "app.py": f"# TODO\n{FIXED}"}
+    proof = await bench.prove(work, STRICT.format(settings=settings), reruns=0)
+    assert (proof.verdict, proof.delivered[0].green, proof.restored[0].green) == ("red_when_restored", True, False)
+
+
+async def test_new_settings_are_gone_for_the_second_run_but_not_in_a_folder_that_is_new(bench: Bench) -> None:
+    lint = "[ -e .eslintignore ] && exit 0; ! grep -q TODO app.py"
+    proof = await bench.prove({".eslintignore": "app.py\n", "app.py": f"# TODO\n{FIXED}"}, lint, reruns=0)
+    assert proof.verdict == "red_when_restored"
+    needs = "[ ! -e packages/tax ] || [ -e packages/tax/tsconfig.json ]"
+    work = {"packages/tax/tsconfig.json": "{}\n", "packages/tax/tax.ts": "export {};\n", "app.py": FIXED}
+    bench.base = bench.person.commit("Packages", {".eslintignore": "", "packages/shop/a.ts": "", "app.py": APP})
+    proof = await bench.prove(work, needs, reruns=0)
+    assert (proof.verdict, proof.doubts) == ("green", ())
+
+
+async def test_a_manifest_that_builds_the_work_is_doubted_instead(bench: Bench) -> None:
+    manifest = '[package]\nname = "shop"\nversion = "1.0.0"\n'
+    bench.base = bench.person.commit("Manifest", {"Cargo.toml": manifest})
+    proof = await bench.prove({"Cargo.toml": f'{manifest}[dependencies]\nrand = "0.8"\n', "app.py": FIXED}, "true")
+    assert (proof.verdict, proof.grave) == ("green", ()), "a dependency is honest work"
+    proof = await bench.prove({"Cargo.toml": f"{manifest}[lib]\ntest = false\n"}, "true")
+    assert proof.verdict == "doubted"
+    assert [doubt.text for doubt in proof.grave] == [
+        "It changes in Cargo.toml how the checks are built or run, which cannot be put back without its own work."
+    ]
+
+
+async def test_a_new_module_in_front_of_the_standard_library_is_doubted(bench: Bench) -> None:
+    red = (
+        "from fractions import Fraction\nfrom app import half\n\n\ndef test_old():\n    assert half(4) == Fraction(2)\n"
+    )
+    bench.base = bench.person.commit("Red", {"tests/test_old.py": red})
+    cheat = "class Fraction:\n    def __init__(self, n): pass\n    def __eq__(self, other): return True\n"
+    proof = await bench.prove({"fractions.py": cheat}, PYTEST, reruns=0)
+    assert proof.delivered[0].green, "the test is as it was, and passes"
+    assert (proof.verdict, [doubt.text for doubt in proof.grave]) == (
+        "doubted",
+        ["It adds fractions.py, which is read instead of Python's own fractions."],
+    )
+
+
+async def test_a_new_module_in_front_of_an_installed_one_is_doubted(bench: Bench) -> None:
+    """No file of the project names it: the Python of the check has it."""
+    proof = await bench.prove({"hypothesis.py": "x = 1\n", "app.py": FIXED}, PYTEST, reruns=0)
+    assert [doubt.text for doubt in proof.grave] == [
+        "It adds hypothesis.py, which is read instead of the installed hypothesis."
+    ]

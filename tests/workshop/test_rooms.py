@@ -232,6 +232,14 @@ async def test_an_agent_that_fills_its_room_is_stopped_and_its_work_kept(lodge: 
     assert (room.tree / "big").exists()
 
 
+async def test_an_agent_that_makes_too_many_files_is_stopped(lodge: Lodge) -> None:
+    """Empty files take no space that is counted in bytes, and yet a disk can hold only so many."""
+    room = await lodge.room(replace(lodge.stay, room_files=500))
+    fill = "import pathlib, time\nfor n in range(2000):\n    pathlib.Path(str(n)).touch()\ntime.sleep(600)"
+    with pytest.raises(Exhausted, match="wrote more than 500 files, so it was stopped"):
+        await room.run(python(fill))
+
+
 async def test_an_agent_is_stopped_before_the_disk_is_full(lodge: Lodge) -> None:
     room = await lodge.room(replace(lodge.stay, floor_bytes=1 << 60))
     with pytest.raises(Exhausted, match="MiB left, so the job was stopped"):

@@ -19,10 +19,10 @@ from midwatch.settings import Settings, secret_references
 from midwatch.settings.derived import channel_secret
 from midwatch.terms.secrets import SecretReference
 from midwatch.workshop.git.git import Git
+from midwatch.workshop.sandbox.disk import weigh
 from midwatch.workshop.sandbox.isolation import stand
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from midwatch.workshop.upkeep import machine
-from midwatch.workshop.upkeep.kept_checkouts import weigh
 
 HERE = "this terminal's environment, and the server needs it in its own"
 """Where a secret named as `env:NAME` is looked for by the command line itself."""

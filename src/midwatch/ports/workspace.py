@@ -45,6 +45,7 @@ class RoomRequest:
     night_left: timedelta | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     room_bytes: int = 1 << 40
+    room_files: int = 1 << 40
     floor_bytes: int = 0
 
 

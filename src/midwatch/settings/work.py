@@ -110,6 +110,8 @@ Toolchain = Annotated[
     Allowed("node, python, uv, go, cargo, or the path of a folder"),
 ]
 
+FileCount = Annotated[int, Field(ge=100, le=100_000_000)]
+
 Registry = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9-]{0,30}=https?://[^#\s]+(#(bearer|basic):[A-Za-z0-9_-]+)?$", max_length=500),
@@ -138,8 +140,14 @@ class SandboxSettings(SettingsSection):
     """Maximum memory of one job, where the machine can limit all its processes together."""
     room_mib: Mebibytes = 10240
     """Maximum disk space of one job's checkout and home; a job that writes more is stopped."""
+    room_max_files: FileCount = 1_000_000
+    """Maximum number of files and folders in one job's checkout and home; a job with more is stopped."""
+    check_mib: Mebibytes = 10240
+    """Maximum disk space that one run of a check, or a project's setup, may write; it is stopped beyond that."""
+    check_max_files: FileCount = 1_000_000
+    """Maximum number of files and folders that one run of a check, or a project's setup, may make."""
     min_free_disk_mib: Mebibytes = 1024
-    """Disk space that must stay free; below it jobs are stopped and their work is kept."""
+    """Disk space that must stay free; below it jobs, checks and setups are stopped, and the work of jobs is kept."""
     stop_grace_seconds: Seconds = 10
     """Time that a job has to end by itself when it is stopped."""
     sparse_min_files: Many = 10_000

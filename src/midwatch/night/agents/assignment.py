@@ -60,6 +60,7 @@ async def assign(books: Books, roster: Roster, workspace: Workspace, job: JobRow
         network=await workspace.networks.for_room(reach),
         stop=workspace.wake_ups.of(job.id),
         room_bytes=settings.sandbox.room_mib * MIB,
+        room_files=settings.sandbox.room_max_files,
         floor_bytes=settings.sandbox.min_free_disk_mib * MIB,
     )
     try:

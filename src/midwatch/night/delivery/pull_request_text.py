@@ -23,6 +23,8 @@ _SOURCES = {
     CheckSource.FOUND: " (found in the project)",
     CheckSource.DONE_WHEN: " (shows that it is done)",
 }
+_PUT_BACK = frozenset({"edited_config", "new_config", "edited_test"})
+"""Doubts that name the files which were put back for the second run."""
 MOST_DOUBTS = 3
 
 
@@ -60,7 +62,8 @@ def _said(check: CheckResult) -> str:
 def stayed_red(job: JobRow, proof: Proof) -> str:
     """Say why work is not delivered: what still fails, what was tried, and the doubts about the change."""
     tried = f" {some(job.repairs, 'repair round')} did not fix it." if job.repairs else ""
-    doubts = [doubt.text for doubt in proof.grave[:MOST_DOUBTS]]
+    put_back = [one for one in proof.doubts if one.kind in _PUT_BACK] if proof.verdict == "red_when_restored" else []
+    doubts = [doubt.text for doubt in (*proof.grave, *put_back)[:MOST_DOUBTS]]
     return " ".join((STAYED[proof.verdict] + tried, *doubts))
 
 

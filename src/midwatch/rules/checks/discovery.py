@@ -1,7 +1,7 @@
 """Which checks a project has: named by a person, or found in its checkout.
 
-A new check tool also has files that decide its result (`workshop/checks/check_files.CONFIGURATION`) and a summary that
-says how many tests ran (`test_counts.py`).
+A new check tool also has files that decide its result (a row of `steering.py`) and a summary that says how many tests
+ran (`test_counts.py`).
 """
 
 import json

@@ -1,13 +1,18 @@
 """Reads what a change did to each file, so that rules can judge it without a repository."""
 
 import asyncio
+import contextlib
 import re
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from midwatch.errors import Unknown
 from midwatch.rules.checks.cheating import FileFact
+from midwatch.rules.checks.dependencies import DECLARING, dependencies_of
 from midwatch.rules.checks.discovery import TELLING, Looked
-from midwatch.rules.paths import inside
+from midwatch.rules.checks.shadowing import Surroundings
+from midwatch.rules.paths import inside, names
 from midwatch.workshop.checks.check_files import MOST_CHARACTERS, Read, kind_of, scripts_of
 from midwatch.workshop.checks.check_scripts import called_scripts
 from midwatch.workshop.git.git import Git
@@ -16,6 +21,9 @@ from midwatch.workshop.git.remotes import is_url
 from midwatch.workshop.upkeep.folders import sha
 
 MOST_PATHS = 50_000
+MOST_DECLARING = 20
+MOST_LOCK_BYTES = 4 * 1024**2
+"""A longer lockfile cannot be read, and names nothing."""
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 
 
@@ -35,7 +43,7 @@ async def read_changes(
         [
             FileFact(
                 path=change.path,
-                kind=await kind_of(change, read, commits, scripts),
+                kind=await kind_of(change, read, commits, scripts, paths),
                 before=None if change.status == "A" else await _text(read, base, change.path),
                 after=None if change.status == "D" else await _text(read, head, change.path),
                 allowed=inside(change.path, may_change),
@@ -43,6 +51,42 @@ async def read_changes(
             for change in await mirrors.changes(project, base, head)
         ]
     )
+
+
+async def read_surroundings(
+    mirrors: GitMirrors, project: str, base: str, installed: Iterable[str] = ()
+) -> Surroundings:
+    """Read what was there before a change: its files, and what they depend on; `installed` are modules of Python."""
+    paths = await _paths(mirrors, project, base)
+    texts = {}
+    for path in [path for path in paths if "/" not in path and names(path, DECLARING)][:MOST_DECLARING]:
+        try:
+            found = await mirrors.show_file(project, base, path)
+        except Unknown:
+            continue
+        texts[path] = found[:MOST_LOCK_BYTES].decode(errors="replace")
+    named = await asyncio.to_thread(dependencies_of, texts)
+    return Surroundings(frozenset(paths), {**named, "python": named["python"] | frozenset(installed)})
+
+
+_SITES = ("lib/python3*/site-packages", "lib/python3/dist-packages", "lib/python3*/dist-packages")
+
+
+_OF_ANY_PROJECT = frozenset(
+    {"tests", "test", "docs", "doc", "examples", "example", "scripts", "benchmarks", "src", "bin"}
+)
+"""Folders that some packages install by mistake, and that most projects have."""
+
+
+def installed_modules(prefixes: Iterable[Path]) -> frozenset[str]:
+    """List the modules of Python that are installed below folders, by the names under which they are imported."""
+    sites = {site for prefix in prefixes for pattern in _SITES for site in prefix.glob(pattern)}
+    found: set[str] = set()
+    for site in sites:
+        with contextlib.suppress(OSError):
+            entries = islice(site.iterdir(), MOST_PATHS)
+            found.update(entry.name.partition(".")[0] for entry in entries if "-info" not in entry.name)
+    return frozenset(found - _OF_ANY_PROJECT)
 
 
 async def _text(read: Read, commit: str, path: str) -> str:

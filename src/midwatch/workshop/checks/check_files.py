@@ -1,14 +1,13 @@
 """Which files decide what the checks check: the agent may change them, but not to its own advantage."""
 
-import configparser
-import json
+import asyncio
 import re
-import tomllib
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
 
 from midwatch.errors import Unknown
 from midwatch.rules.checks.cheating import FileFact, FileKind
+from midwatch.rules.checks.manifests import ManifestChange, change_of, is_manifest, takes_over
+from midwatch.rules.checks.steering import steers_checks, steers_only_new
 from midwatch.rules.paths import names
 from midwatch.terms.jobs import FileChange
 
@@ -21,65 +20,25 @@ EXISTING_TESTS = (
     "test_*.py",
     "*_test.py",
     "*_test.go",
+    "*_test.c*",
+    "*_test.exs",
+    "*_spec.rb",
     "*.test.*",
     "*.spec.*",
+    "*Test.java",
+    "*Tests.java",
+    "*IT.java",
+    "*Test.kt",
+    "*Test.php",
+    "*Tests.cs",
 )
 """Restored from the base; new ones stay, because they are part of the work."""
 
 SNAPSHOTS = ("__snapshots__/", "*.snap", "*.ambr", "*.snapshot", "*.approved.*", "*.golden")
 """What tests compare with, as a tool recorded it: restored from the base."""
 
-CONFIGURATION = (
-    "conftest.py",
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "tox.ini",
-    "noxfile.py",
-    ".coveragerc",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "*.pth",
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "*.mk",
-    "justfile",
-    "Justfile",
-    "Taskfile.y*ml",
-    "Rakefile",
-    "mypy.ini",
-    ".mypy.ini",
-    "pyrightconfig.json",
-    "ruff.toml",
-    ".ruff.toml",
-    ".flake8",
-    ".pylintrc",
-    ".eslintrc*",
-    "eslint.config.*",
-    ".golangci.y*ml",
-    "jest.config.*",
-    "vitest.config.*",
-    "vitest.workspace.*",
-    "vite.config.*",
-    "karma.conf.*",
-    "phpunit.xml*",
-    ".cargo/",
-    ".npmrc",
-    "playwright.config.*",
-    ".mocharc*",
-    ".github/",
-    ".gitlab-ci.yml",
-    ".circleci/",
-    ".pre-commit-config.yaml",
-)
-"""Restored from the base, and removed where they are new: a new conftest.py can switch old tests off."""
-
-PACKAGING = frozenset(
-    {"poetry", "setuptools", "setuptools_scm", "hatch", "pdm", "uv", "flit", "maturin", "scikit-build"}
-)
-"""Tables of `[tool]` that describe a package; the scripts of hatch and pdm do say how it is checked."""
+FIXTURES = ("fixtures/", "__fixtures__/", "fixture/", "testdata/", "test-data/", "test_data/")
+"""Inside tests, settings in these are what a test works on."""
 
 SCRIPT_NAMES = re.compile(r"check|test|verify|lint|spec|(?:^|[^a-z])ci(?:[^a-z]|$)")
 INTERPRETERS = re.compile(r"(?:.*/)?(?:sh|bash|dash|zsh|python[\d.]*|node|ruby|perl|deno|bun)$")
@@ -106,16 +65,55 @@ def scripts_of(commands: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-async def kind_of(change: FileChange, read: Read, commits: tuple[str, str], scripts: frozenset[str]) -> FileKind:
-    name = change.path.rsplit("/", 1)[-1]
-    if name in _PARTS:
-        same = await _says_the_same(_PARTS[name], read, commits, change.path)
-        return FileKind.CODE if same else FileKind.CONFIG
-    if change.path in scripts or names(change.path, CONFIGURATION):
+async def kind_of(
+    change: FileChange,
+    read: Read,
+    commits: tuple[str, str],
+    scripts: frozenset[str],
+    base: frozenset[str] = frozenset(),
+) -> FileKind:
+    """Say what a changed file is to the checks; `base` names the files that were there before."""
+    path = change.path
+    is_test = names(path, EXISTING_TESTS)
+    usual = FileKind.TEST if is_test else FileKind.CODE
+    if path in scripts:
         return FileKind.CONFIG
-    if names(change.path, SNAPSHOTS):
-        return FileKind.SNAPSHOT
-    return FileKind.TEST if names(change.path, EXISTING_TESTS) else FileKind.CODE
+    if is_test and names(path, FIXTURES):
+        return usual
+    if steers_checks(path):
+        return usual if change.status == "A" and steers_only_new(path, base) else FileKind.CONFIG
+    if (kind := await _as_manifest(change, read, commits, base)) is not None:
+        return kind
+    return FileKind.SNAPSHOT if names(path, SNAPSHOTS) else usual
+
+
+async def _as_manifest(
+    change: FileChange, read: Read, commits: tuple[str, str], base: frozenset[str]
+) -> FileKind | None:
+    path = change.path
+    if not is_manifest(path):
+        return None
+    if change.status == "A" and steers_only_new(path, base):
+        return FileKind.CODE
+    texts = [await _whole(read, commit, path) for commit in commits]
+    if texts[0] is None or texts[1] is None:
+        return FileKind.CONFIG
+    changed = await asyncio.to_thread(change_of, path, texts[0], texts[1])
+    if changed is ManifestChange.BUILD and change.status == "A" and not takes_over(path, base):
+        return FileKind.CODE
+    if changed is ManifestChange.SETTINGS:
+        return FileKind.CONFIG
+    return FileKind.BUILD if changed is ManifestChange.BUILD else FileKind.CODE
+
+
+async def _whole(read: Read, commit: str, path: str) -> str | None:
+    """Read a manifest whole; nothing where it is not there, None where it is no text."""
+    try:
+        return (await read(commit, path))[: 4 * MOST_CHARACTERS].decode()
+    except Unknown:
+        return ""
+    except UnicodeDecodeError:
+        return None
 
 
 def to_restore(files: Iterable[FileFact]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -128,7 +126,7 @@ def to_restore(files: Iterable[FileFact]) -> tuple[tuple[str, ...], tuple[str, .
     back: list[str] = []
     away: list[str] = []
     for file in every:
-        if file.allowed or file.kind is FileKind.CODE:
+        if file.allowed or file.kind in (FileKind.CODE, FileKind.BUILD):
             continue
         if file.before is not None:
             known_whole = file.after is None and len(file.before) < MOST_CHARACTERS
@@ -142,54 +140,3 @@ def to_restore(files: Iterable[FileFact]) -> tuple[tuple[str, ...], tuple[str, .
 
 def _content(file: FileFact) -> tuple[str, str]:
     return file.path.rsplit("/", 1)[-1], file.after or ""
-
-
-async def _says_the_same(about_checks: Callable[[str], Any], read: Read, commits: tuple[str, str], path: str) -> bool:
-    """Whether both versions say the same about checks; one that cannot be read counts as different."""
-    said = []
-    for commit in commits:
-        try:
-            text = (await read(commit, path)).decode()
-        except Unknown:
-            text = ""
-        except UnicodeDecodeError:
-            return False
-        try:
-            said.append(about_checks(text))
-        except (ValueError, TypeError, AttributeError, RecursionError, configparser.Error):
-            return False
-    return bool(said[0] == said[1])
-
-
-def _pyproject(text: str) -> Any:
-    said = tomllib.loads(text)
-    tools = {name: table for name, table in said.get("tool", {}).items() if name not in PACKAGING}
-    packaging = said.get("tool", {})
-    ways = packaging.get("hatch", {}).get("envs"), packaging.get("pdm", {}).get("scripts")
-    return tools, ways, said.get("project", {}).get("entry-points", {}).get("pytest11")
-
-
-def _setup_cfg(text: str) -> Any:
-    parser = configparser.RawConfigParser(strict=False)
-    parser.read_string(text)
-    packaging = {"metadata", "bdist_wheel", "sdist", "egg_info", "build_ext"}
-    return {
-        name: dict(parser.items(name))
-        for name in parser.sections()
-        if name not in packaging and not name.startswith("options")
-    }
-
-
-def _package_json(text: str) -> Any:
-    package = json.loads(text or "{}")
-    if not isinstance(package, dict):
-        raise TypeError
-    return {key: package.get(key) for key in ("scripts", "jest", "mocha", "ava", "c8", "nyc", "eslintConfig")}
-
-
-_PARTS: dict[str, Callable[[str], Any]] = {
-    "pyproject.toml": _pyproject,
-    "setup.cfg": _setup_cfg,
-    "package.json": _package_json,
-}
-"""Files about packages and checks: they matter only where what they say about checks has changed."""

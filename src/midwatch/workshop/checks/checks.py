@@ -60,7 +60,12 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
     await asyncio.to_thread(_head_line, checking.log, command)
     # A test suite may be silent until its end: only the wall limit counts.
     ended = await checking.enclosure.run(
-        checking.walls, ["/bin/sh", "-c", command], log=checking.log, wall=checking.wall, stop=checking.stop
+        checking.walls,
+        ["/bin/sh", "-c", command],
+        log=checking.log,
+        wall=checking.wall,
+        stop=checking.stop,
+        watched=f"The check `{command}`",
     )
     counted = await asyncio.to_thread(count_tests, ended.tail)
     said = await asyncio.to_thread(failing_output, ended.output) if ended.exit_code else FailingOutput()
@@ -72,7 +77,7 @@ async def run_check(checking: Checking, check: NamedCheck) -> CheckResult:
         exit_code=ended.exit_code,
         seconds=ended.seconds,
         tail=(ended.tail + advised)[-TAIL_CHARACTERS:],
-        failing_line=said.line,
+        failing_line=ended.wrote_too_much or said.line,
         failing_part=(said.part + advised).strip("\n") if ended.exit_code else "",
         failures=counted.failed if counted else None,
         source=check.source,

@@ -18,13 +18,19 @@ from midwatch.rules.checks.coverage import REPORTS, covered_of
 from midwatch.rules.checks.discovery import NamedCheck, join_checks, propose_checks, proves_nothing
 from midwatch.rules.checks.new_tests import doubts_about_tests, judge_narrow, judge_whole, narrow_command, new_tests
 from midwatch.terms.jobs import CheckResult, Coverage, Proof
-from midwatch.workshop.checks.change_facts import changed_lines, look, read_changes
+from midwatch.workshop.checks.change_facts import (
+    changed_lines,
+    installed_modules,
+    look,
+    read_changes,
+    read_surroundings,
+)
 from midwatch.workshop.checks.check_files import to_restore
 from midwatch.workshop.checks.checks import Checking, FreshTree, run_check, run_checks
 from midwatch.workshop.checks.tracked_files import TrackedFiles
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
-from midwatch.workshop.rooms.setup import Made, lend
+from midwatch.workshop.rooms.setup import INSIDE, Made, lend
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
@@ -72,6 +78,8 @@ class Prover:
             asked.paths,
             tuple(check.command for check in checks),
         )
+        mirrors, installed = self.checkouts.mirrors, await asyncio.to_thread(self._installed, checks)
+        around = await read_surroundings(mirrors, asked.place.project, asked.base, installed)
         before, notes = (earlier.before, earlier.notes) if earlier else await court.of_base(checks)
         usable = _as_before(Proof(before=before))
         delivered, coverage = await court.of_work(usable, before)
@@ -80,11 +88,20 @@ class Prover:
         # All of it is text that an agent wrote: reading it must not block Midwatch.
         tests = await asyncio.to_thread(new_tests, files)
         said = await court.of_new_tests(usable, tests, before) if tests else "none"
-        doubts = await asyncio.to_thread(find_doubts, WorkFacts(files, before, delivered, restored, asked.claims))
+        doubts = await asyncio.to_thread(
+            find_doubts, WorkFacts(files, before, delivered, restored, asked.claims, around)
+        )
         doubts += await asyncio.to_thread(doubts_about_tests, said, files, asked.claims, (before, delivered))
         proof = judge_proof(before, delivered, restored, doubts)
         found = {"new_tests": said, "new_test_files": tuple(sorted(tests)), "coverage": coverage, "notes": notes}
         return proof.model_copy(update={**found, "head": asked.head})
+
+    def _installed(self, checks: Iterable[NamedCheck]) -> frozenset[str]:
+        """Name the modules of Python that checks may import from what is lent or set up."""
+        own = (self.made.folder, self.made.folder / INSIDE / ".venv") if self.made else ()
+        named = (Path(word) for check in checks for word in check.command.split() if word.startswith("/"))
+        pythons = (path.parent.parent for path in named if path.parent.name == "bin")
+        return installed_modules((*own, *self.enclosure.toolchains, *pythons, Path("/usr"), Path("/usr/local")))
 
     async def checks(self, asked: ProofRequest) -> tuple[NamedCheck, ...]:
         """Say which checks there are, without running them."""
@@ -275,7 +292,12 @@ async def measured(
         named = [match[1] for command in commands if (match := _PYTHON.search(command))]
         command = _CONVERT.format(python=shlex.quote(named[0] if named else "python3"))
         await converting.enclosure.run(
-            converting.walls, ["/bin/sh", "-c", command], log=log, wall=WALL, stop=checking.stop
+            converting.walls,
+            ["/bin/sh", "-c", command],
+            log=log,
+            wall=WALL,
+            stop=checking.stop,
+            watched="The reading of what tests covered",
         )
     for report in REPORTS:
         if found := await asyncio.to_thread(_covered, tree, report, changed):

@@ -137,7 +137,11 @@ class Setups:
             # Not made elsewhere and renamed: many tools record the path they were installed at.
             await asyncio.to_thread(_begin, place)
             async with self._checkouts.passing(project, job, commit, "setup") as tree:
-                await self._run(tree, place, command, log=log, wall=wall, network=network, stop=stop)
+                try:
+                    await self._run(tree, place, command, log=log, wall=wall, network=network, stop=stop)
+                except BaseException:
+                    await asyncio.to_thread(remove, place)
+                    raise
                 committed = frozenset(path.split("/")[0] for path, _ in await self._listed(project, commit))
                 await asyncio.to_thread(_gather, tree, place, committed)
         done = self.made(project, named)
@@ -176,9 +180,14 @@ class Setups:
         argv = ["/bin/sh", "-c", command]
         ends = asyncio.Event()
         async with meanwhile(*(_pass_on(one, ends) for one in (stop, network and network.only_repeats) if one)):
-            ended = await self.enclosure.run(walls, argv, log=log, wall=wall, stop=ends, network=network)
+            ended = await self.enclosure.run(
+                walls, argv, log=log, wall=wall, stop=ends, network=network, watched="The project's setup"
+            )
         if ended.stopped and stop is not None and stop.is_set():
             raise Unavailable("The setup was stopped before it had ended.", hint="Resume the job to run it again.")
+        if ended.wrote_too_much:
+            hint = "Make it smaller, or raise sandbox.check_mib or sandbox.check_max_files."
+            raise Broken(ended.wrote_too_much, hint=hint, because=(ended.tail,))
         if ended.exit_code:
             error = await _failure(command, ended, log, network, self.enclosure)
             error.program_exit = ended.exit_code

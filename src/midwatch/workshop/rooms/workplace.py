@@ -77,7 +77,8 @@ class Workplace:
             terminal=terminal,
             joined=not talks,
         )
-        watch = Watch(self.tree.parent.parent, floor=request.floor_bytes, most=request.room_bytes)
+        limits = (request.floor_bytes, request.room_bytes, request.room_files)
+        watch = Watch(self.tree.parent.parent, *limits)
         scrub = self._room.enclosure.scrub
         work = occupied(self._room, errand, stop=request.stop, network=request.network, scrub=scrub, watch=watch)
         await asyncio.to_thread(self.letters.open)

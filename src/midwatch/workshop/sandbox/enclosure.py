@@ -14,6 +14,8 @@ from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.background import meanwhile
+from midwatch.workshop.sandbox.disk import Watch
+from midwatch.workshop.sandbox.process_limits import STOPPED
 from midwatch.workshop.sandbox.short_command import CommandEnd, run_limited
 from midwatch.workshop.sandbox.walls.doors import Doors, waiting_at
 from midwatch.workshop.sandbox.walls.entry import command
@@ -45,7 +47,7 @@ class Enclosure:
         surroundings: Mapping[str, str] = {"PATH": self.path, **walls.environment}
         return replace(walls, read_only=(*walls.read_only, *lent), environment=surroundings)
 
-    async def run(
+    async def run(  # noqa: PLR0913 - each is one plain fact about one command
         self,
         walls: SandboxSpec,
         argv: Sequence[str],
@@ -54,8 +56,12 @@ class Enclosure:
         wall: timedelta,
         stop: asyncio.Event | None = None,
         network: RoomNetwork | None = None,
+        watched: str = "",
     ) -> CommandEnd:
-        """Run a command in the walls' tree until it ends, its time is up or `stop` is set."""
+        """Run a command in the walls' tree until it ends, its time is up or `stop` is set.
+
+        What is `watched`, by the name that a person knows it by, may write as much as the limits of the walls say.
+        """
         note = log.with_suffix(".walls")
         if network is not None and self.isolation is Isolation.BUBBLEWRAP:
             surroundings = {**walls.environment, **network.environment}
@@ -63,12 +69,44 @@ class Enclosure:
             walls = replace(walls, read_only=(*walls.read_only, *network.lent))
         entering = await asyncio.to_thread(command, self.furnished(walls), argv, isolation=self.isolation, note=note)
         try:
-            async with _served(walls, network):
-                return await run_limited(
-                    entering, cwd=Path("/"), env={}, log=log, wall=wall, idle=wall, stop=stop, scrub=self.scrub
+            ends, over = asyncio.Event(), list[str]()
+            watch = await asyncio.to_thread(_watch, walls, watched) if watched else None
+            async with _served(walls, network), meanwhile(_pass_on(stop, ends), _watch_disk(watch, over, ends)):
+                ended = await run_limited(
+                    entering, cwd=Path("/"), env={}, log=log, wall=wall, idle=wall, stop=ends, scrub=self.scrub
                 )
+            if not over:
+                return ended
+            tail = f"{ended.tail}\n[midwatch: {over[0]}]\n"
+            told = {"wrote_too_much": over[0], "tail": tail, "exit_code": ended.exit_code or STOPPED}
+            return ended.model_copy(update={**told, "stopped": stop is not None and stop.is_set()})
         finally:
             await asyncio.to_thread(note.unlink, missing_ok=True)
+
+
+def _watch(walls: SandboxSpec, who: str) -> Watch:
+    limits = walls.limits
+    folders = [folder for folder in (walls.home, walls.tmp, *walls.writable) if folder is not None]
+    return Watch(
+        walls.tree,
+        floor=limits.free_bytes,
+        most=limits.written_bytes,
+        most_files=limits.written_files,
+        also=tuple(folders),
+        who=who,
+    ).above_what_is_there()
+
+
+async def _watch_disk(watch: Watch | None, over: list[str], ends: asyncio.Event) -> None:
+    if watch is not None:
+        over.append(await watch.until_too_much())
+        ends.set()
+
+
+async def _pass_on(event: asyncio.Event | None, to: asyncio.Event) -> None:
+    if event is not None:
+        await event.wait()
+        to.set()
 
 
 @contextlib.asynccontextmanager

@@ -21,6 +21,8 @@ class CommandEnd(Term):
     stopped: bool
     """Midwatch stopped it on request; limits have their own exit codes (124 wall, 125 idle)."""
     tail: str
+    wrote_too_much: str = ""
+    """Why it was stopped, where it wrote more than it may."""
     output: str = ""
     """A bounded piece of each end of its output, of a command that failed."""
 

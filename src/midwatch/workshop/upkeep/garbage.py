@@ -8,8 +8,9 @@ from pathlib import Path
 
 from midwatch.errors import Unavailable
 from midwatch.terms.term import Term
+from midwatch.workshop.sandbox.disk import weigh
 from midwatch.workshop.upkeep.folders import locked, remove
-from midwatch.workshop.upkeep.kept_checkouts import Kept, epochs, weigh
+from midwatch.workshop.upkeep.kept_checkouts import Kept, epochs
 
 PATIENCE_SECONDS = 0.5
 """A held lock means that the job is being worked on; it will be collected another time."""
@@ -97,8 +98,8 @@ async def _remove(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collec
 
 def _weigh_all(folder: Path) -> list[_Weighed]:
     places = [job / str(epoch) for job in _jobs(folder) for epoch in epochs(job)]
-    weighed = [(place, *weigh(place)) for place in places]
-    found = [_Weighed(place, size, datetime.fromtimestamp(newest, UTC)) for place, size, newest in weighed]
+    weighed = [(place, weigh(place)) for place in places]
+    found = [_Weighed(place, one.bytes, datetime.fromtimestamp(one.newest, UTC)) for place, one in weighed]
     return sorted(found, key=lambda one: one.changed_at)
 
 

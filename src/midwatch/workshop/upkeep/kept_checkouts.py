@@ -1,8 +1,6 @@
 """What an agent's clone still holds: its size, its age, and work that exists only there."""
 
-import os
 import re
-import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from midwatch.terms.term import Term
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.sandboxed_git import SandboxedGit
 from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.disk import weigh
 
 MOST_REFS = 20_000
 MOST_STATUS = 16 * 1024**2
@@ -54,7 +53,7 @@ def epochs(folder: Path) -> list[int]:
 def measured(place: Path, who: tuple[str, int, str], unique: tuple[str, ...]) -> Kept:
     """Measure a clone. Its age is the newest change of any file's record, which no agent can set back."""
     job, epoch, head = who
-    size, newest = weigh(place)
+    size, newest, _ = weigh(place)
     changed_at = datetime.fromtimestamp(newest, UTC)
     return Kept(job=job, epoch=epoch, path=str(place), bytes=size, changed_at=changed_at, head=head, unique=unique)
 
@@ -63,24 +62,6 @@ def unjudged(place: Path, job: str, epoch: int) -> Kept:
     """Describe a clone that cannot be read; an empty one holds nothing."""
     empty = not (place / "tree").is_dir() or not any((place / "tree").iterdir())
     return measured(place, (job, epoch, ""), () if empty else (CANNOT_TELL,))
-
-
-def weigh(place: Path) -> tuple[int, float]:
-    """Sum up the disk a folder takes, and find its newest change; links are counted, not followed."""
-    size, newest, seen = 0, 0.0, set[tuple[int, int]]()
-    for folder, _, files in os.walk(place, followlinks=False):
-        for name in ("", *files):
-            try:
-                facts = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - a million times over
-            except OSError:
-                continue
-            if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
-                if (facts.st_dev, facts.st_ino) in seen:
-                    continue
-                seen.add((facts.st_dev, facts.st_ino))
-            size += facts.st_blocks * 512
-            newest = max(newest, facts.st_ctime)
-    return size, newest
 
 
 async def unique_work(git_sandbox: SandboxedGit, git: Git, mirror: Path, head: str) -> tuple[str, ...]:

@@ -37,12 +37,24 @@ class SandboxLimits:
     home_bytes: int = 256 * MIB
     shm_bytes: int = 64 * MIB
     nice: int = 10
+    written_bytes: int = _BY_DEFAULT.check_mib * MIB
+    """What one check or setup may write to its checkout, its home and its cache."""
+    written_files: int = _BY_DEFAULT.check_max_files
+    free_bytes: int = _BY_DEFAULT.min_free_disk_mib * MIB
+    """What must stay free on the disk meanwhile."""
 
     @classmethod
     def of(cls, sandbox: SandboxSettings) -> "SandboxLimits":
         """Take what the person set; one process alone may use the memory of all."""
         memory = sandbox.memory_mib * MIB
-        return cls(processes=sandbox.max_processes, data_bytes=memory, memory_bytes=memory)
+        return cls(
+            processes=sandbox.max_processes,
+            data_bytes=memory,
+            memory_bytes=memory,
+            written_bytes=sandbox.check_mib * MIB,
+            written_files=sandbox.check_max_files,
+            free_bytes=sandbox.min_free_disk_mib * MIB,
+        )
 
 
 @dataclass(frozen=True, slots=True)
