@@ -18,7 +18,9 @@ from midwatch.gateway.metering import (
 )
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.gateway.metering.environment import PORTS, environment
+from midwatch.gateway.metering.grant import models_of
 from midwatch.gateway.metering.providers import provider_of
+from midwatch.gateway.metering.requests.answers_received import AnswersReceived
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events.crew import FuelRead, ModelCalled
 from midwatch.ports.clock import Clock
@@ -45,6 +47,8 @@ class ModelProxies:
     """Key of this installation, from which placeholders are derived: agents outlive the server."""
     read: dict[str, FuelRead] = field(default_factory=dict)
     errors: LastModelErrors = field(default_factory=LastModelErrors)
+    received: dict[tuple[str, str], AnswersReceived] = field(default_factory=dict)
+    """Of each job and address: what later attempts of the job may name of its answers."""
 
     async def open(self) -> None:
         """Release the reservations of servers that have died since."""
@@ -58,7 +62,8 @@ class ModelProxies:
         """Return what one attempt may ask, of which provider, and what its program presents."""
         there = provider_of(access)
         placeholder = derived_placeholder(there, access.kind, self.key, f"{job} {purpose}")
-        return Grant(job, epoch, there, ModelCredential(access.secret, access.kind), placeholder)
+        credential = ModelCredential(access.secret, access.kind)
+        return Grant(job, epoch, there, credential, models_of(access), placeholder)
 
     def proxy_for(self, grant: Grant) -> "ModelProxyServer":
         books = ProxyServices(
@@ -69,7 +74,8 @@ class ModelProxies:
             settled=_Settling(self.journal, grant, self.errors),
             fuel=_Reading(self, grant.job),
         )
-        return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream), self.prices)
+        received = self.received.setdefault((grant.job, grant.provider.base), AnswersReceived())
+        return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream, received=received), self.prices)
 
     async def fuel(self, job: str, reading: ProviderQuota) -> None:
         """Record what the provider reports as left."""

@@ -123,7 +123,9 @@ async def spending_night(
         for number, job in enumerate(JOBS):
             doors = shared[number % workers]
             provider = at.provider if at else "anthropic"
-            access = ModelAccess(provider=provider, model="m", secret="model", base_url=model.address(job))
+            access = ModelAccess(
+                provider=provider, model="claude-sonnet-4-5", secret="model", base_url=model.address(job)
+            )
             grant = doors.grant(job, 1, "execute", access)
             listener = socket.create_server(("127.0.0.1", 0), backlog=100)
             night.doors[job] = f"http://127.0.0.1:{listener.getsockname()[1]}", grant.placeholder
