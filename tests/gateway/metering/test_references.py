@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,12 @@ from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Provider
 from midwatch.gateway.metering.requests.answers_received import AnswersReceived
 from midwatch.gateway.metering.requests.references import TABLE
 from midwatch.rules.budget.spending import Ceilings, Whose
+from midwatch.terms.orders import Limits
+from tests.agents.model import FOREVER, Say
 from tests.gateway.metering.greedy import DIALECTS
 from tests.gateway.metering.lab import FarModel, Lab, answer, lab
 from tests.gateway.metering.money_attacks import DEARER, NAMED_FAR, RESPONSES, user
+from tests.gateway.metering.night import JOBS, spending_night
 
 
 @pytest.mark.parametrize("name", NAMED_FAR)
@@ -195,3 +199,19 @@ async def test_a_model_that_the_settings_list_beside_it_is_asked_at_its_own_pric
             assert (await one.ask(body={"model": model, "max_tokens": 100, "messages": []})).status == 200
         large, small = one.calls
         assert 0 < small.usd_micros < large.usd_micros
+
+
+async def test_a_job_of_a_night_is_pinned_to_the_model_of_its_agent(database_url: str, tmp_path: Path) -> None:
+    async with spending_night(database_url, tmp_path, Limits(usd=4)) as night:
+        for job in JOBS[:2]:
+            night.model.play(job, Say("Hm.", times=FOREVER), every=True)
+        body: dict[str, object] = {"model": "claude-sonnet-4-5", "max_tokens": 10, "messages": []}
+        assert (await night.ask(JOBS[0], body)).status_code == 200
+        refused = await night.ask(JOBS[0], {**body, "model": "claude-opus-4-1"})
+        assert refused.status_code == 400
+        said = refused.json()["error"]["message"]
+        assert said == (
+            "The settings of this agent name another model than 'claude-opus-4-1'; "
+            "to allow this one too, list it there in also_models."
+        )
+        assert {one.body["model"] for one in night.model.requests()} == {"claude-sonnet-4-5"}
