@@ -58,7 +58,7 @@ class OnlyOnce:
         if answer is not None:
             await answer(scope, receive, send)
             return
-        await self._carry_out(Claimed(claim, seal), scope, body, send)
+        await self._carry_out(ClaimedKey(claim, seal), scope, body, send)
 
     def _may(self, scope: Scope) -> bool:
         caller, method, path = scope["state"]["caller"], scope["method"], scope["path"]
@@ -85,7 +85,7 @@ class OnlyOnce:
         )
         return claim, Seal(mark(b"seal", *who))
 
-    async def _carry_out(self, claimed: "Claimed", scope: Scope, body: bytes, send: Send) -> None:
+    async def _carry_out(self, claimed: "ClaimedKey", scope: Scope, body: bytes, send: Send) -> None:
         status, kind, result = 500, "", bytearray()
 
         async def receive() -> Message:
@@ -103,7 +103,7 @@ class OnlyOnce:
 
         await self._app(scope, receive, heard)
 
-    async def _keep(self, claimed: "Claimed", status: int, kind: str, body: bytes) -> None:
+    async def _keep(self, claimed: "ClaimedKey", status: int, kind: str, body: bytes) -> None:
         claim = claimed.answer
         if status >= 500:  # nothing was decided: the same key may be used again
             await self._house.answers.release(claim.id)
@@ -131,7 +131,7 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class ClaimedKey:
     """A key that was claimed for a request under way."""
 
     answer: StoredAnswer
