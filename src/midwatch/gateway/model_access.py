@@ -5,6 +5,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from midwatch.gateway.last_model_error import LastModelErrors, WatchedLedger
 from midwatch.gateway.metering import (
@@ -31,6 +32,8 @@ from midwatch.terms.agents import ModelAccess
 
 MOVED = 0.01
 """A reading is recorded when the remaining share changed by this much."""
+REMEMBERED: Final = 100
+"""Jobs whose answers are remembered between their attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,17 @@ class ModelProxies:
             settled=_Settling(self.journal, grant, self.errors),
             fuel=_Reading(self, grant.job),
         )
-        received = self.received.setdefault((grant.job, grant.provider.base), AnswersReceived())
+        received = self.received_by(grant)
         return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream, received=received), self.prices)
+
+    def received_by(self, grant: Grant) -> AnswersReceived:
+        """Return what the job has received from this address, also in earlier attempts."""
+        whose = grant.job, grant.provider.base
+        received = self.received.pop(whose, None) or AnswersReceived()
+        self.received[whose] = received
+        while len(self.received) > REMEMBERED:
+            del self.received[next(iter(self.received))]
+        return received
 
     async def fuel(self, job: str, reading: ProviderQuota) -> None:
         """Record what the provider reports as left."""

@@ -11,7 +11,9 @@ import pytest
 from midwatch.gateway.metering import ANTHROPIC, GEMINI, OPENAI, Provider
 from midwatch.gateway.metering.requests.answers_received import AnswersReceived
 from midwatch.gateway.metering.requests.references import TABLE
+from midwatch.gateway.model_access import ModelProxies
 from midwatch.rules.budget.spending import Ceilings, Whose
+from midwatch.terms.agents import ModelAccess
 from midwatch.terms.orders import Limits
 from tests.agents.model import FOREVER, Say
 from tests.gateway.metering.greedy import DIALECTS
@@ -131,6 +133,32 @@ async def test_an_answer_that_this_job_received_may_be_named_and_no_other(stream
         assert await ask(one, previous_response_id="resp_9") == 400
         assert await ask(one, input=[{"type": "item_reference", "id": "msg_resp_9"}]) == 400
         assert len(one.far.got) == 4
+
+
+async def test_an_answer_that_the_provider_does_not_keep_cannot_be_named() -> None:
+    async with lab(FarModel(talk=KeepsAnswers().talk), provider=OPENAI) as one:
+        assert await ask(one, store=False) == 200
+        assert await ask(one, previous_response_id="resp_0") == 400
+
+
+def test_a_later_attempt_of_a_job_may_name_what_an_earlier_one_received() -> None:
+    """And a server that runs for weeks remembers no more than the latest jobs."""
+    proxies = ModelProxies(*[None] * 6, key=b"k")  # type: ignore[arg-type]
+    access = ModelAccess(provider="openai", model="gpt-5", secret="model")
+    first = proxies.received_by(proxies.grant("job_1", 1, "plan", access))
+    assert proxies.received_by(proxies.grant("job_1", 2, "execute", access)) is first
+    for number in range(2, 500):
+        assert proxies.received_by(proxies.grant(f"job_{number}", 1, "plan", access)) is not first
+    assert len(proxies.received) <= 100
+
+
+async def test_a_key_for_repeated_requests_never_leaves() -> None:
+    """A server that knows it may give another job's answer."""
+    async with lab(provider=OPENAI) as one:
+        key = one.key_of(OPENAI)
+        fields = {**key["fields"], "Idempotency-Key": "another-jobs"}
+        await one.ask(RESPONSES, {"model": "gpt-5", "input": "Hi"}, **{**key, "fields": fields})
+        assert "another-jobs" not in (await one.far.has_got()).head
 
 
 async def test_another_job_may_not_name_it() -> None:

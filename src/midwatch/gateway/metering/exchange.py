@@ -165,7 +165,7 @@ class Exchange:
     def _remember(self, state: ExchangeState) -> None:
         """Note an answer that is complete, before the job reads its end and can name it."""
         counter = state.counter
-        if counter.ended and counter.answer and not state.remembered:
+        if state.asked.kept and counter.ended and counter.answer and not state.remembered:
             state.remembered = True
             used = counter.usage
             self._received.remember(counter.answer, counter.items, tokens=used.total, made=used.output)

@@ -42,6 +42,8 @@ class ModelRequest:
     bounds: RequestBounds
     streams: bool
     """Whether its answer comes in parts; a provider finishes any other answer, also after the client left."""
+    kept: bool = False
+    """Whether the provider keeps its answer, so that a later request may name it."""
 
     @property
     def paid(self) -> bool:
@@ -93,7 +95,8 @@ def model_request(way: RequestTarget, grant: Grant, received: AnswersReceived, b
         body = _with_usage(said, body)
     if out := left_out(way.shape, said):
         body = json.dumps({name: value for name, value in said.items() if name not in out}).encode()
-    return ModelRequest(way, model, body, bounds, streams)
+    kept = api == "responses" and said.get("store") is not False
+    return ModelRequest(way, model, body, bounds, streams, kept)
 
 
 def _model(way: RequestTarget, grant: Grant, said: Said) -> str:
