@@ -1,4 +1,4 @@
-"""Run every attack on the walls, the door and the quarantine, and every need of honest work; count what succeeded.
+"""Run every attack on walls, door, budget and quarantine, and every need of honest work; count what succeeded.
 
 usage: python -m tools.attacks [--json] [--only NAME]
 
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls.probe import probe
+from tests.gateway.metering.money_attacks import HONEST, SPENDING, tried
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.escapes.lab import Escape
 from tests.workshop.escapes.lab import Lab as Host
@@ -129,6 +130,14 @@ def on_the_door(who: str, chosen: Callable[[str], bool]) -> Iterator[Outcome]:
             yield Outcome(kind, name, who, good, "" if good else said or "it reached the far end")
 
 
+def on_the_budget(who: str, chosen: Callable[[str], bool]) -> Iterator[Outcome]:
+    """Try to spend more than is allowed at a scripted provider, and spend what is."""
+    for kind, tries in (("attack", SPENDING), ("need", HONEST)):
+        for name in filter(chosen, tries):
+            said = tried(tries[name])
+            yield Outcome(kind, name, who, not said, said)
+
+
 def on_the_quarantine(who: str, chosen: Callable[[str], bool]) -> Iterator[Outcome]:
     """Leave traps in clones and hand in what must not arrive."""
     for escape in ESCAPES:
@@ -175,8 +184,8 @@ def everything(report: Report, only: str) -> None:
 
 
 def elsewhere(report: Report, me: str, chosen: Callable[[str], bool]) -> None:
-    """Run what needs the whole product to be the user's own: the door and the quarantine."""
-    for what, outcomes in (("door", on_the_door), ("quarantine", on_the_quarantine)):
+    """Run what needs the whole product to be the user's own: the door, the budget and the quarantine."""
+    for what, outcomes in (("door", on_the_door), ("budget", on_the_budget), ("quarantine", on_the_quarantine)):
         report.say(f"the {what}, as {me}")
         for outcome in outcomes(me, chosen):
             report.add(outcome)

@@ -246,3 +246,12 @@ async def plugin(stage: Stage) -> None:
     run = await execute(stage, Say("Done."))
     assert run.ended.outcome is Outcome.FAILED, run.ended
     assert (taken(stage), stage.model.requests()) == ([], [])
+
+
+@case("opencode", "asks its own models only, its small one for titles")
+async def models(stage: Stage) -> None:
+    for small, asked in (("", {"scripted"}), ("scripted-small", {"scripted", "scripted-small"})):
+        run = await execute(stage, Say(do=(Read("README.md"),)), Say("Done."), small_model=small)
+        assert run.ended.outcome is Outcome.OK, run.ended
+        assert {one.body["model"] for one in stage.model.requests("job", main=True)} == {"scripted"}
+        assert {one.body["model"] for one in stage.model.requests("job")} == asked

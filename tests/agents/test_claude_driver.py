@@ -292,6 +292,20 @@ def test_exactly_one_credential_of_the_right_kind_is_set() -> None:
     assert (names & set(key), names & set(token)) == ({"ANTHROPIC_API_KEY"}, {"CLAUDE_CODE_OAUTH_TOKEN"})
 
 
+@pytest.mark.parametrize(("small", "expected"), [("", "m"), ("s", "s")])
+def test_each_of_its_words_for_models_means_one_it_may_ask(small: str, expected: str) -> None:
+    """Titles and subagents would ask a model by another name, which the proxy refuses."""
+    access = Access(base_url="http://x", placeholder="t")
+    environment = DRIVER.launch(AgentBrief(Errand.PLAN, "x", "m", access, small), "/bin/claude").environment
+    words = {name.removeprefix("ANTHROPIC_"): value for name, value in environment.items() if name.endswith("_MODEL")}
+    assert words == {
+        "SMALL_FAST_MODEL": expected,
+        "DEFAULT_HAIKU_MODEL": expected,
+        "DEFAULT_SONNET_MODEL": "m",
+        "DEFAULT_OPUS_MODEL": "m",
+    }
+
+
 def test_planning_is_offered_only_what_reads_whatever_the_settings_allow() -> None:
     plan = AgentBrief(
         Errand.PLAN,

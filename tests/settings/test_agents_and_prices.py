@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
+from midwatch.crew.roster import recruit
 from midwatch.errors import Misuse, Unknown
+from midwatch.gateway.metering.grant import models_of
 from midwatch.settings import check_changes, diff, load_settings, parse_value
 
 SONNET = "anthropic/claude-sonnet-4-5"
@@ -41,6 +43,14 @@ def test_every_place_may_set_an_agent_up_and_the_last_wins(tmp_path: Path) -> No
     assert sources == {"claude.model": "environment", "claude.credential": "stored v1", "codex.secret": "flag"}
     assert loaded.source_of("agents.claude.provider") == "default"
     assert loaded.value_of("agents.claude.provider") == ""
+
+
+def test_an_agent_may_have_further_models(tmp_path: Path) -> None:
+    text = '[agents.claude]\nmodel = "claude-sonnet-4-5[1m]"\nalso_models = ["claude-haiku-4-5"]\n'
+    setup = load_settings(written(tmp_path, text), environ={}).settings.agents.by_name()["claude"]
+    access = recruit("claude", setup, frozenset(), lambda *_, **__: "").access
+    assert access is not None
+    assert models_of(access) == {"claude-sonnet-4-5", "claude-haiku-4-5"}
 
 
 def test_no_agent_at_all_is_fine(tmp_path: Path) -> None:

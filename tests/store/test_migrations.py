@@ -207,17 +207,37 @@ def test_todays_shape_is_kept_for_later_versions() -> None:
     assert HEAD in KEPT, "keep it: python -m tests.store.upgrades"
 
 
-@pytest.mark.parametrize("revision", KEPT)
-async def test_a_database_that_an_earlier_version_wrote_is_brought_forward_and_rebuilds_equal(
-    database_url: str, revision: str
-) -> None:
-    kind = "sqlite" if is_sqlite(database_url) else "postgresql"
-    engine = open_sync_writer(database_url)
+def write_down(url: str, revision: str) -> None:
+    """Lay down the database that an earlier version wrote."""
+    kind = "sqlite" if is_sqlite(url) else "postgresql"
+    engine = open_sync_writer(url)
     with engine.begin() as connection:
         for line in (UPGRADES / f"{revision}.{kind}.sql").read_text().split(";\n"):
             if line:
                 connection.connection.cursor().execute(line)
     engine.dispose()
+
+
+def test_answers_that_were_kept_in_clear_are_deleted(database_url: str) -> None:
+    write_down(database_url, "v4")
+    shown = {"id": "x", "request": "y", "status": 200, "kind": "application/json", "body": "mwt_clear", "at": 0}
+    engine = open_sync_writer(database_url)
+    insert = (
+        "INSERT INTO answers (id, request, status, kind, body, at) VALUES (:id, :request, :status, :kind, :body, :at)"
+    )
+    with engine.begin() as connection:
+        connection.execute(sa.text(insert), shown)
+    migrate(database_url)
+    with engine.begin() as connection:
+        assert connection.execute(sa.text("SELECT count(*) FROM answers")).scalar() == 0
+    engine.dispose()
+
+
+@pytest.mark.parametrize("revision", KEPT)
+async def test_a_database_that_an_earlier_version_wrote_is_brought_forward_and_rebuilds_equal(
+    database_url: str, revision: str
+) -> None:
+    write_down(database_url, revision)
     assert shape(database_url)[0] == revision
     assert migrate(database_url).startswith(f"migrated from {revision}" if revision != HEAD else "")
     assert differences(database_url) == []

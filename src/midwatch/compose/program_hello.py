@@ -27,6 +27,7 @@ from midwatch.gateway.metering import (
 )
 from midwatch.gateway.metering.credentials import new_placeholder
 from midwatch.gateway.metering.environment import address
+from midwatch.gateway.metering.grant import models_of
 from midwatch.gateway.metering.providers import provider_of
 from midwatch.gateway.model_access import ModelProxyServer
 from midwatch.ports.agent import NO_MODEL, AgentBrief
@@ -121,6 +122,7 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
         errand=Errand.EXECUTE,
         prompt=PROMPT,
         model=one.access.model,
+        small_model=next(iter(one.access.also), ""),
         access=Access(base_url=address(grant), placeholder=grant.placeholder, kind=grant.credential.kind),
         max_turns=1,
         extra={"folder": str(place.inside), "retries": "1", "timeout_ms": "60000"},
@@ -154,7 +156,8 @@ async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001 
 
 def _grant(access: ModelAccess) -> Grant:
     there = provider_of(access)
-    return Grant(JOB, 1, there, ModelCredential(access.secret, access.kind), new_placeholder(there, access.kind))
+    credential, placeholder = ModelCredential(access.secret, access.kind), new_placeholder(there, access.kind)
+    return Grant(JOB, 1, there, credential, models_of(access), placeholder)
 
 
 def _network(house: House, grant: Grant, heard: _Heard, upstream: Upstream) -> ModelProxyServer:

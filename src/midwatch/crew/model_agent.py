@@ -40,11 +40,12 @@ class ModelAgent:
 
     amends = True
 
-    def __init__(self, driver: Driver, program: str, model: str, *, name: str = "") -> None:
+    def __init__(self, driver: Driver, program: str, model: str, *, small_model: str = "", name: str = "") -> None:
         self.driver = driver
         self.name = name or driver.name
         self._program = program
         self._model = model
+        self._small_model = small_model
 
     async def plan(self, task: Task) -> Plan:
         """Return what would be done; nothing is written."""
@@ -70,6 +71,7 @@ class ModelAgent:
             errand=task.facts.errand,
             prompt=prompt,
             model=self._model,
+            small_model=self._small_model,
             access=task.access,
             conversation=task.conversation,
             tools=task.facts.tools,

@@ -66,7 +66,8 @@ class Recruit:
         if self.driver is None or self.program is None:
             raise Misuse(f"The agent {self.name} cannot work yet.", hint=self.missing)
         model = self.access.model if self.access else ""
-        return ModelAgent(self.driver, str(self.program.path), model, name=self.name)
+        small = next(iter(self.access.also), "") if self.access else ""
+        return ModelAgent(self.driver, str(self.program.path), model, small_model=small, name=self.name)
 
 
 def _claude(_name: str, _setup: AgentSetup, _program: Program | None, _ask: Ask) -> Driver:
@@ -155,6 +156,7 @@ def _access(setup: AgentSetup, kind: ProgramKind) -> ModelAccess | None:
     return ModelAccess(
         provider=provider,
         model=setup.model or kind.model,
+        also=setup.also_models,
         secret=setup.secret,
         kind=setup.credential,
         base_url=setup.base_url,

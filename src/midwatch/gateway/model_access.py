@@ -5,6 +5,7 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from midwatch.gateway.last_model_error import LastModelErrors, WatchedLedger
 from midwatch.gateway.metering import (
@@ -18,7 +19,9 @@ from midwatch.gateway.metering import (
 )
 from midwatch.gateway.metering.calls import MeteredCall, ProviderQuota
 from midwatch.gateway.metering.environment import PORTS, environment
+from midwatch.gateway.metering.grant import models_of
 from midwatch.gateway.metering.providers import provider_of
+from midwatch.gateway.metering.requests.answers_received import AnswersReceived
 from midwatch.gateway.vault import Vault
 from midwatch.journal.events.crew import FuelRead, ModelCalled
 from midwatch.ports.clock import Clock
@@ -29,6 +32,8 @@ from midwatch.terms.agents import ModelAccess
 
 MOVED = 0.01
 """A reading is recorded when the remaining share changed by this much."""
+REMEMBERED: Final = 100
+"""Jobs whose answers are remembered between their attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class ModelProxies:
     """Key of this installation, from which placeholders are derived: agents outlive the server."""
     read: dict[str, FuelRead] = field(default_factory=dict)
     errors: LastModelErrors = field(default_factory=LastModelErrors)
+    received: dict[tuple[str, str], AnswersReceived] = field(default_factory=dict)
+    """Of each job and address: what later attempts of the job may name of its answers."""
 
     async def open(self) -> None:
         """Release the reservations of servers that have died since."""
@@ -58,7 +65,8 @@ class ModelProxies:
         """Return what one attempt may ask, of which provider, and what its program presents."""
         there = provider_of(access)
         placeholder = derived_placeholder(there, access.kind, self.key, f"{job} {purpose}")
-        return Grant(job, epoch, there, ModelCredential(access.secret, access.kind), placeholder)
+        credential = ModelCredential(access.secret, access.kind)
+        return Grant(job, epoch, there, credential, models_of(access), placeholder)
 
     def proxy_for(self, grant: Grant) -> "ModelProxyServer":
         books = ProxyServices(
@@ -69,7 +77,17 @@ class ModelProxies:
             settled=_Settling(self.journal, grant, self.errors),
             fuel=_Reading(self, grant.job),
         )
-        return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream), self.prices)
+        received = self.received_by(grant)
+        return ModelProxyServer(grant, ModelProxy(grant, books, self.upstream, received=received), self.prices)
+
+    def received_by(self, grant: Grant) -> AnswersReceived:
+        """Return what the job has received from this address, also in earlier attempts."""
+        whose = grant.job, grant.provider.base
+        received = self.received.pop(whose, None) or AnswersReceived()
+        self.received[whose] = received
+        while len(self.received) > REMEMBERED:
+            del self.received[next(iter(self.received))]
+        return received
 
     async def fuel(self, job: str, reading: ProviderQuota) -> None:
         """Record what the provider reports as left."""

@@ -219,6 +219,8 @@ class AgentBrief:
     prompt: str
     model: str
     access: Access
+    small_model: str = ""
+    """The model for titles and searches; empty means the same, because a request to any other is refused."""
     conversation: str = ""
     """The agent's own id of the conversation to resume."""
     schema: Mapping[str, Any] | None = None

@@ -38,7 +38,9 @@ class AgentSetup(SettingsSection):
     provider: Literal["", "anthropic", "openai", "gemini"] = ""
     """Provider of the model; empty means the agent's vendor. A command without a model uses none."""
     model: Text = ""
-    """The model; required, because programs change their own default."""
+    """The model; required, because programs change their own default. Requests to any other are refused."""
+    also_models: tuple[Text, ...] = ()
+    """Further models it may ask, each at its own price; the first is its small one, for titles and searches."""
     secret: Text = ""
     """Name in [secrets] of the credential."""
     credential: Literal["api_key", "oauth"] = "api_key"

@@ -50,6 +50,8 @@ class ModelAccess(Term):
 
     provider: str
     model: str
+    also: tuple[str, ...] = ()
+    """Further models that it may ask, such as a smaller one for titles."""
     secret: str = ""
     """Its name in the vault."""
     kind: Literal["api_key", "oauth", "none"] = "api_key"

@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -37,6 +37,16 @@ from tests.stepped_clock import SteppedClock
 SECRET = "sk-ant-real-0a1b2c3d4e5f6a7b8c9d/+x"
 NOW = datetime(2026, 11, 15, 3, tzinfo=UTC)
 QUICK = ProxyTimeouts(head=60, body=60, connect=60, send=60, first=60, quiet=60, stalled=60, whole=300, linger=1)
+
+
+class EveryModel:
+    """What a job may ask in tests that are not about that."""
+
+    def __contains__(self, model: object) -> bool:
+        return True
+
+
+EVERY = EveryModel()
 Talk = Callable[["Got", asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -254,6 +264,7 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
     secret: str = SECRET,
     base: str = "",
     prices: PriceList | None = None,
+    models: Container[str] = EVERY,
 ) -> AsyncIterator[Lab]:
     """Open a proxy before a provider on loopback (or another at `base`), with the real secret in a file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -266,7 +277,7 @@ async def lab(  # noqa: PLR0913 - each test names only what it is about
         upstream = Upstream()
         async with far_model(far or FarModel()) as there:
             here = provider.at(base or f"http://127.0.0.1:{there.port}")
-            grant = Grant(job, 1, here, credential, new_placeholder(provider, credential.kind))
+            grant = Grant(job, 1, here, credential, models, new_placeholder(provider, credential.kind))
             listener = socket.create_server(("127.0.0.1", 0), backlog=200)
             made = Lab(there, listener.getsockname()[1], grant, ledger)
             books = ProxyServices(

@@ -65,6 +65,7 @@ class Elsewhere:
 
     port: int
     provider: str = "anthropic"
+    model: str = "claude-sonnet-4-5"
 
 
 @dataclass
@@ -91,6 +92,12 @@ class SpendingNight:
             sessions=await find(SessionRow), runs=await find(RunRow), jobs=await find(JobRow), held=await self.held()
         )
         return [text for text, _ in within_ceilings(await self.store.journal.entries(limit=10_000), seen)]
+
+    async def is_booked(self) -> None:
+        """Wait until nothing is set aside: an answer that was left is booked after its job has gone on."""
+        async with asyncio.timeout(PATIENCE):
+            while await self.held():  # noqa: ASYNC110 - another process may book it too
+                await asyncio.sleep(0.01)
 
     async def jobs(self) -> list[JobRow]:
         """Read what each job has spent."""
@@ -122,8 +129,8 @@ async def spending_night(
         night = SpendingNight(store, model, {}, shared[0].ledger.held)
         for number, job in enumerate(JOBS):
             doors = shared[number % workers]
-            provider = at.provider if at else "anthropic"
-            access = ModelAccess(provider=provider, model="m", secret="model", base_url=model.address(job))
+            named, where = at or Elsewhere(0), model.address(job)
+            access = ModelAccess(provider=named.provider, model=named.model, secret="model", base_url=where)
             grant = doors.grant(job, 1, "execute", access)
             listener = socket.create_server(("127.0.0.1", 0), backlog=100)
             night.doors[job] = f"http://127.0.0.1:{listener.getsockname()[1]}", grant.placeholder

@@ -125,7 +125,6 @@ CARRIED: list[tuple[Shape, dict[str, Any]]] = [
     ("anthropic", {"inference_geo": "global", "context_management": None}),
     ("gemini", {"generationConfig": {"responseModalities": ["TEXT"], "maxOutputTokens": 5}}),
     ("openai", hears({"role": "user", "content": [{"type": "input_image", "image_url": "data:image/png;base64,AA"}]})),
-    ("openai", hears({"role": "user", "content": [{"type": "input_image", "image_url": None, "file_id": "f"}]})),
     ("openai", hears({"type": "function_call", "name": "x", "arguments": json.dumps({"image_url": FAR})})),
     ("openai", hears({"type": "function_call_output", "output": FAR})),
     ("openai", asks({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}})),
@@ -199,7 +198,8 @@ async def test_such_a_request_never_leaves_and_costs_nothing(
     provider: Provider, path: str, body: dict[str, object]
 ) -> None:
     async with lab(provider=provider) as one:
-        heard = await one.ask(path, {"model": "m", "max_tokens": 1, **body})
+        named = {} if provider is GEMINI else {"model": "m"}
+        heard = await one.ask(path, {**named, "max_tokens": 1, **body})
         assert heard.status == 400
         assert heard.json()["error"]["message"].endswith(("here.", "instead."))
         assert one.far.got == []

@@ -90,7 +90,8 @@ async def test_exactly_one_credential_leaves_and_never_the_placeholder(
         path = {"anthropic": "/v1/messages", "openai": "/v1/responses"}.get(provider.name, GENERATE)
         mark = one.grant.placeholder
         limits = {"max_tokens": 9, "max_output_tokens": 9, "generationConfig": {"maxOutputTokens": 9}}
-        body = {"model": "claude-sonnet-4-5", "input": f"env says ANTHROPIC_API_KEY={mark}", **limits}
+        model = "gemini-2.5-pro" if provider is GEMINI else "claude-sonnet-4-5"
+        body = {"model": model, "input": f"env says ANTHROPIC_API_KEY={mark}", **limits}
         fields = {"anthropic-beta": "oauth-2025-04-20", "Cookie": "a=b", "X-Odd": "1", "User-Agent": f"tool {mark}"}
         if given == "?key":
             path += f"?key={mark}&alt={mark}"

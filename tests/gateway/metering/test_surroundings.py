@@ -55,7 +55,7 @@ __all__ = ["authority"]
 def test_programs_are_told_where_the_door_is_and_given_one_credential(
     provider: Provider, kind: CredentialKind, told: dict[str, str]
 ) -> None:
-    assert environment(Grant("job", 1, provider, ModelCredential("s", kind), "p")) == told
+    assert environment(Grant("job", 1, provider, ModelCredential("s", kind), ("m",), "p")) == told
 
 
 def test_a_placeholder_made_again_is_the_same_and_no_other_is() -> None:
@@ -72,7 +72,7 @@ def test_a_placeholder_made_again_is_the_same_and_no_other_is() -> None:
 
 
 def test_a_grant_does_not_show_its_placeholder() -> None:
-    assert "hidden" not in repr(Grant("job", 1, ANTHROPIC, ModelCredential("s"), "hidden"))
+    assert "hidden" not in repr(Grant("job", 1, ANTHROPIC, ModelCredential("s"), ("m",), "hidden"))
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,13 @@ _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 def filled(text: str, brief: AgentBrief) -> str:
-    """Replace `{base_url}`, `{key}` and `{model}` by the brief's address, key and model."""
-    own = {"{base_url}": brief.access.base_url.rstrip("/"), "{key}": brief.access.placeholder, "{model}": brief.model}
+    """Replace `{base_url}`, `{key}`, `{model}` and `{small_model}` by the brief's address, key and models."""
+    own = {
+        "{base_url}": brief.access.base_url.rstrip("/"),
+        "{key}": brief.access.placeholder,
+        "{model}": brief.model,
+        "{small_model}": brief.small_model or brief.model,
+    }
     for name, value in own.items():
         text = text.replace(name, value)
     return text

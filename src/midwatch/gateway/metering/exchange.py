@@ -16,6 +16,7 @@ from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
 from midwatch.gateway.metering.masking import StreamMask, mask_everywhere
 from midwatch.gateway.metering.provider_quota import readings
 from midwatch.gateway.metering.refusals import RequestDeclined, error_body
+from midwatch.gateway.metering.requests.answers_received import AnswersReceived
 from midwatch.gateway.metering.requests.cost import RequestCost
 from midwatch.gateway.metering.requests.request import ModelRequest
 from midwatch.gateway.metering.upstream import OutgoingRequest, Upstream, parts
@@ -37,11 +38,18 @@ class Exchange:
     """Handles one request, from the ledger to the provider and back to the ledger."""
 
     def __init__(
-        self, grant: Grant, services: ProxyServices, upstream: Upstream, room: ProxyLimits, patience: ProxyTimeouts
+        self,
+        grant: Grant,
+        services: ProxyServices,
+        upstream: Upstream,
+        received: AnswersReceived,
+        room: ProxyLimits,
+        patience: ProxyTimeouts,
     ) -> None:
         self._grant = grant
         self._services = services
         self._upstream = upstream
+        self._received = received
         self._room = room
         self._patience = patience
         self._giving: set[asyncio.Task[None]] = set()
@@ -148,10 +156,19 @@ class Exchange:
         async with aclosing(parts(response, self._patience.quiet)) as coming:
             async for data in coming:
                 state.counter.feed(data)
+                self._remember(state)
                 if clear := veil.feed(data):
                     await client.pass_on(clear)
         if rest := veil.end():
             await client.pass_on(rest)
+
+    def _remember(self, state: ExchangeState) -> None:
+        """Note an answer that is complete, before the job reads its end and can name it."""
+        counter = state.counter
+        if state.asked.kept and counter.ended and counter.answer and not state.remembered:
+            state.remembered = True
+            used = counter.usage
+            self._received.remember(counter.answer, counter.items, tokens=used.total, made=used.output)
 
     async def _pass_error(self, client: ClientConnection, response: "httpx.Response", secret: str) -> None:
         """Pass an error on as a whole, without the credential that some providers repeat in it."""

@@ -25,6 +25,8 @@ class ExchangeState:
         self.whole = False
         self.abandoned = False
         """Whether the answer was ended on this side: by the job, by closing the proxy, or by a time-out."""
+        self.remembered = False
+        """Whether later requests of the job may name its answer."""
         self.why = ""
         self.request_id = ""
         self._began = monotonic()

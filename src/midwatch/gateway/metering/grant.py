@@ -1,6 +1,6 @@
 """What the proxy may do for one job epoch, and the services it uses."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -12,6 +12,7 @@ from midwatch.gateway.metering.providers import Provider
 from midwatch.ports.clock import Clock
 from midwatch.ports.credentials import SecretSource
 from midwatch.ports.ledger import Reservations
+from midwatch.terms.agents import ModelAccess
 
 T = TypeVar("T")
 
@@ -24,8 +25,16 @@ class Grant:
     epoch: int
     provider: Provider
     credential: ModelCredential
+    models: Container[str]
+    """The models it may ask: the configured one, and those that its agent's settings list beside it."""
     placeholder: str = field(repr=False)
     """What its programs present; the same after a restart of the server, because they outlive it."""
+
+
+def models_of(access: ModelAccess) -> frozenset[str]:
+    """Return the models that an agent with this access may ask."""
+    # Claude Code takes the ending as a wish for a longer window, and leaves it out of its requests.
+    return frozenset(name.removesuffix("[1m]") for name in (access.model, *access.also))
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,8 +131,9 @@ OPENAI: Final = Provider(
     ),
     key_header="authorization",
     key_scheme="Bearer ",
-    # Neither openai-organization nor openai-project: the agent may not choose who is billed.
-    asks=frozenset({"openai-beta", "originator", "version", "session_id", "conversation_id", "idempotency-key"}),
+    # Neither openai-organization nor openai-project: the agent may not choose who is billed. No idempotency-key: a
+    # server may give another job's answer for it.
+    asks=frozenset({"openai-beta", "originator", "version", "session_id", "conversation_id"}),
     asks_begin=("x-stainless-", "x-codex-"),
     tells=frozenset({"openai-processing-ms", "openai-version", "openai-model"}),
     tells_begin=("x-ratelimit-", "x-codex-"),

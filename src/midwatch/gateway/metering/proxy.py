@@ -11,6 +11,7 @@ from midwatch.gateway.metering.exchange import LARGE, Exchange
 from midwatch.gateway.metering.grant import Grant, ProxyServices, RecordingFailed
 from midwatch.gateway.metering.limits import ProxyLimits, ProxyTimeouts
 from midwatch.gateway.metering.refusals import RequestDeclined
+from midwatch.gateway.metering.requests.answers_received import AnswersReceived
 from midwatch.gateway.metering.requests.request import model_request, target_of
 from midwatch.gateway.metering.upstream import Upstream
 
@@ -31,12 +32,14 @@ class ModelProxy:
         *,
         room: ProxyLimits | None = None,
         patience: ProxyTimeouts | None = None,
+        received: AnswersReceived | None = None,
     ) -> None:
-        """Take the grant, the services and the transport that all jobs share."""
+        """Take the grant, the services, the transport that all jobs share, and what the job has received before."""
         self._grant = grant
         self._room = room or ProxyLimits()
         self._patience = patience or ProxyTimeouts()
-        self._exchange = Exchange(grant, services, upstream, self._room, self._patience)
+        self._received = AnswersReceived() if received is None else received
+        self._exchange = Exchange(grant, services, upstream, self._received, self._room, self._patience)
         self._listener = ConnectionListener(self._attend, at_once=self._room.at_once)
         self._memory = BodyMemory(self._room)
 
@@ -82,7 +85,7 @@ class ModelProxy:
         with self._memory.place() as place:
             body = await client.body(heard, place)
             if len(body) > LARGE:
-                asked = await asyncio.to_thread(model_request, way, self._grant.placeholder, body)
+                asked = await asyncio.to_thread(model_request, way, self._grant, self._received, body)
             else:
-                asked = model_request(way, self._grant.placeholder, body)
+                asked = model_request(way, self._grant, self._received, body)
             await self._exchange.carry(client, asked)

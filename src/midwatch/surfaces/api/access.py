@@ -1,9 +1,14 @@
 """What every route needs: the application, the caller, and whether the caller is allowed."""
 
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from functools import cache
+from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Request
+from fastapi import Depends, FastAPI, Request
+from fastapi.routing import APIRoute
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -33,6 +38,8 @@ class Caller:
     scopes: frozenset[Scope]
     way: Literal["socket", "login", "token"]
     csrf: str = ""
+    identity: str = ""
+    """Person and token by id, because a name can be given again; empty on the socket."""
 
     def may(self, scope: Scope) -> bool:
         """Return whether this caller has this scope."""
@@ -76,6 +83,27 @@ class Needs:
             if self.scope not in caller.role.scopes
             else f"Make one that may: midwatch token new NAME --scope {self.scope}",
         )
+
+
+@cache
+def needed_scopes(app: FastAPI) -> tuple[tuple[str, re.Pattern[str], Scope], ...]:
+    """Return method, path and needed scope of every route that needs one."""
+    return tuple(
+        (method, compile_path(path)[0], needs.scope)
+        for path, route in _routes(app.routes)
+        for needs in (one.call for one in route.dependant.dependencies)
+        if isinstance(needs, Needs)
+        for method in route.methods or ()
+    )
+
+
+def _routes(routes: Iterable[Any], prefix: str = "") -> Iterator[tuple[str, APIRoute]]:
+    """Yield each route with its whole path; a router that was included holds its own."""
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield prefix + route.path, route
+        elif hasattr(route, "original_router"):
+            yield from _routes(route.original_router.routes, prefix + route.include_context.prefix)
 
 
 NEEDS = {scope: Depends(Needs(scope)) for scope in Scope}

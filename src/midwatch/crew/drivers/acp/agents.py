@@ -1,7 +1,7 @@
 """Agents that use the Agent Client Protocol: how each is started, and how it gets the address of its model.
 
-In the arguments and the environment `{base_url}`, `{key}` and `{model}` are replaced by the brief's values. A person's
-own agent is an `AcpAgent` made from the settings; those below were tested with the test matrix.
+In the arguments and the environment `{base_url}`, `{key}`, `{model}` and `{small_model}` are replaced by the brief's
+values. A person's own agent is an `AcpAgent` made from the settings; those below were tested with the test matrix.
 """
 
 import json
@@ -39,14 +39,14 @@ def _opencode() -> dict[str, object]:
         "npm": "@ai-sdk/openai-compatible",
         "name": "midwatch",
         "options": {"baseURL": "{base_url}/v1", "apiKey": "{key}"},
-        "models": {"{model}": model},
+        "models": {"{model}": model, "{small_model}": {**model, "name": "{small_model}"}},
     }
     return {
         "autoupdate": False,
         "share": "disabled",
         "snapshot": False,
         "model": "midwatch/{model}",
-        "small_model": "midwatch/{model}",
+        "small_model": "midwatch/{small_model}",
         "enabled_providers": ["midwatch"],
         "provider": {"midwatch": provider},
         # A subagent would not ask us, and a fetched page is not the repository.

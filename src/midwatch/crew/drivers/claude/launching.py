@@ -98,8 +98,20 @@ def _environment(brief: AgentBrief) -> dict[str, str]:
         **QUIET,
         "ANTHROPIC_BASE_URL": access.base_url,
         CREDENTIALS[access.kind]: access.placeholder,
+        **_pinned(brief),
         "CLAUDE_CODE_MAX_RETRIES": brief.extra.get("retries", "4"),
     }
     if timeout := brief.extra.get("timeout_ms"):
         environment["API_TIMEOUT_MS"] = timeout
     return environment
+
+
+def _pinned(brief: AgentBrief) -> dict[str, str]:
+    """Return its words for models, each set to one it may ask: a subagent or a title would otherwise ask another."""
+    small = brief.small_model or brief.model
+    return {
+        "ANTHROPIC_SMALL_FAST_MODEL": small,
+        "ANTHROPIC_DEFAULT_HAIKU_MODEL": small,
+        "ANTHROPIC_DEFAULT_SONNET_MODEL": brief.model,
+        "ANTHROPIC_DEFAULT_OPUS_MODEL": brief.model,
+    }

@@ -1,11 +1,14 @@
 """The running count of one answer: what the provider reported, and an estimate for the rest."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from midwatch.gateway.metering.calls import TokenUsage
 
 CHARACTERS_PER_TOKEN: Final = 4
 _ABSURD: Final = 1_000_000_000
+LONGEST_NAME: Final = 1_000
+"""Characters of a name that a provider gives an answer."""
 
 
 class UsageTally:
@@ -23,6 +26,10 @@ class UsageTally:
         self._reported_output = False
         self.dripped: set[str] = set()
         """Items of the answer that came in pieces, each of which was counted."""
+        self.answer = ""
+        """The provider's name for the answer, by which a later request may refer to it."""
+        self.items: set[str] = set()
+        """Likewise of its parts."""
         self.passing = 0
         """Characters of a part that is not complete yet."""
 
@@ -79,6 +86,12 @@ class UsageTally:
         """Record the provider's name for the model."""
         if isinstance(model, str) and model:
             self.model = model[:120]
+
+    def identified(self, answer: object, items: Iterable[object] = ()) -> None:
+        """Record what the provider calls the answer and its parts."""
+        if isinstance(answer, str) and len(answer) <= LONGEST_NAME:
+            self.answer = answer
+        self.items |= {one for one in items if isinstance(one, str) and len(one) <= LONGEST_NAME}
 
 
 def whole(value: object) -> int | None:

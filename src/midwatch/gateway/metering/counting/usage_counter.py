@@ -1,6 +1,7 @@
 """Counts one answer from its bytes, even if they are split, compressed or cut off."""
 
 import json
+from collections.abc import Set
 from typing import Any
 
 from midwatch.gateway.metering.calls import NO_USAGE, TokenUsage
@@ -46,6 +47,16 @@ class UsageCounter:
     def reported_input(self) -> bool:
         """Whether the provider reported the input; otherwise the caller estimates it."""
         return self._tally.reported_input or self._api not in PAID
+
+    @property
+    def answer(self) -> str:
+        """Return the provider's name for the answer, where a later request may refer to it."""
+        return self._tally.answer
+
+    @property
+    def items(self) -> Set[str]:
+        """Return the provider's names for its parts."""
+        return self._tally.items
 
     @property
     def ended(self) -> bool:

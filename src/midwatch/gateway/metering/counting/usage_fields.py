@@ -69,6 +69,7 @@ def responses_whole(tally: UsageTally, answer: Mapping[str, Any]) -> None:
     tally.served(answer.get("service_tier"), usual=_USUAL_TIERS)
     _took_in(tally, usage.get("input_tokens"), _inner(usage, "input_tokens_details"))
     tally.put_out(usage.get("output_tokens"))
+    tally.identified(answer.get("id"), [item.get("id") for item in _each(answer.get("output"))])
     tally.ends(whole=answer.get("status") in _COMPLETE)
 
 

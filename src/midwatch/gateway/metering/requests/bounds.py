@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from midwatch.gateway.metering.providers import Api, Shape
 from midwatch.gateway.metering.refusals import RequestDeclined
-from midwatch.gateway.metering.requests.body_rules import (
+from midwatch.gateway.metering.requests.content import (
     CLIENT_RUN,
     CONFIGS,
     INLINE,
@@ -48,6 +48,10 @@ class RequestBounds:
     caches: bool = False
     """Whether the provider may write its input into a cache, which costs more."""
     caches_1h: bool = False
+
+    def taking_in(self, tokens: int) -> "RequestBounds":
+        """Add what the provider takes in beside the body, because the request names it."""
+        return replace(self, input=self.input + tokens, likely=self.likely + tokens)
 
 
 class FieldsSeen:

@@ -90,13 +90,13 @@ class Guard:
                 raise Stranger("This token is not valid.", hint="Make one: midwatch token new NAME")
             person, token = found
             scopes = frozenset(token.scopes) & person.role.scopes
-            return Caller(person.name, person.role, scopes, "token"), ""
+            return Caller(person.name, person.role, scopes, "token", identity=f"{person.id} {token.id}"), ""
         cookie = _cookie(headers)
         known = await by_cookie(self.entrance, cookie) if cookie else None
         if known is None:
             return None, ""
         person, login = known
-        return Caller(person.name, person.role, person.role.scopes, "login", login.csrf), cookie
+        return Caller(person.name, person.role, person.role.scopes, "login", login.csrf, person.id), cookie
 
     def _meant_it(self, scope: Scope, headers: Headers, caller: Caller | None) -> None:
         """Refuse requests that another site's page made the browser send."""
