@@ -57,7 +57,7 @@ async def read_surroundings(
     mirrors: GitMirrors, project: str, base: str, installed: Iterable[str] = ()
 ) -> Surroundings:
     """Read what was there before a change: its files, and what they depend on; `installed` are modules of Python."""
-    paths = await _paths(mirrors, project, base)
+    paths = await _paths(mirrors.git, mirrors.path(project), base)
     texts = {}
     for path in [path for path in paths if "/" not in path and names(path, DECLARING)][:MOST_DECLARING]:
         try:
