@@ -21,7 +21,7 @@ from pathlib import Path
 
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls.probe import probe
-from tests.gateway.metering.money_attacks import HONEST, SPENDING, tried
+from tests.gateway.metering.money_attacks import HONEST, SPENDING, prepare, tried
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.escapes.lab import Escape
 from tests.workshop.escapes.lab import Lab as Host
@@ -170,6 +170,7 @@ def everything(report: Report, only: str) -> None:
     def hear(told: str) -> None:
         report.add(Outcome(**json.loads(told)))
 
+    prepare()
     with as_ordinary_user([user for user in IDENTITIES if user != me], ["--only", only], hear, report.say):
         for user in IDENTITIES:
             report.say(f"the walls, as {user}")

@@ -79,14 +79,14 @@ def _copied(folder: Path, user: str) -> Path:
 
 
 def _loaded() -> set[Path]:
-    """List what is loaded from outside the standard library and this checkout."""
+    """List what is loaded from outside the standard library and this checkout, and what packages say of themselves."""
     found: set[Path] = set()
     for module in list(sys.modules.values()):
         file = Path(getattr(module, "__file__", None) or "/")
         if "site-packages" in file.parts:
             at = file.parts.index("site-packages")
             found.add(Path(*file.parts[: at + 2]))
-    return found
+    return found | {said for folder in {one.parent for one in found} for said in folder.glob("*.dist-info")}
 
 
 def _identity(user: str) -> dict[str, Any]:

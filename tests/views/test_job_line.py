@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from midwatch.terms.contract import Constraints, RunContract
-from midwatch.terms.money import dollars, many, micros
+from midwatch.terms.figures import dollars, many, micros
 from midwatch.terms.records import FuelRow
 from midwatch.views.pages.job_line import job_line, spent_by
 from midwatch.views.text.quota import fuel_shown

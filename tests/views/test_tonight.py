@@ -13,7 +13,7 @@ from midwatch.rules.paths import pattern_fault
 from midwatch.rules.people.asks import approved_at_once, what_silence_means
 from midwatch.terms.acts import LEVEL_MEANS, MATRIX, ActKind
 from midwatch.terms.asks import AskKind
-from midwatch.terms.money import dollars, micros, span
+from midwatch.terms.figures import dollars, micros, span
 from midwatch.terms.orders import LINES, Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.projects import Flag
 from midwatch.terms.trust import GateOutcome, Isolation, Level

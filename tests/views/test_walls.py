@@ -3,7 +3,7 @@
 import pytest
 
 from midwatch.terms.contract import Constraints, RunContract, ToolPolicy, ToolScope
-from midwatch.terms.money import first_few, joined, size
+from midwatch.terms.figures import first_few, joined, size
 from midwatch.terms.records import ConnectionRow
 from midwatch.terms.trust import Isolation
 from midwatch.views.pages.live.jobs import job_shown

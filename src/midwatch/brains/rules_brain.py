@@ -1,7 +1,7 @@
 """The brain that needs no model: it goes through the orders, item by item."""
 
 from midwatch.terms.acts import ActKind, BrainAnswer, ItemSense, Proposal, Sense
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 MOST_PROPOSALS = 5
 MOST_BOXES = 3

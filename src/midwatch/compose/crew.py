@@ -18,8 +18,8 @@ from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.store.side.ledger import Owners, Payers
 from midwatch.terms.agents import ModelAccess
+from midwatch.terms.figures import micros
 from midwatch.terms.jobs import Stage
-from midwatch.terms.money import micros
 from midwatch.terms.records import FuelRow, SessionRow
 from midwatch.workshop.sandbox.program_answers import ask_program
 

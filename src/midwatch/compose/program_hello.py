@@ -34,7 +34,7 @@ from midwatch.ports.agent import NO_MODEL, AgentBrief
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
-from midwatch.terms.money import dollars, many, some
+from midwatch.terms.figures import dollars, many, some
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean

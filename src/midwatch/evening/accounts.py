@@ -18,7 +18,7 @@ from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.credentials import CredentialStore
 from midwatch.ports.journal import Journal, Records
 from midwatch.rules.people.login import is_over, objection_to_name, objection_to_password, wait_before_trying
-from midwatch.terms.money import joined
+from midwatch.terms.figures import joined
 from midwatch.terms.people import Credential, KeyKind, Login, Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
 from midwatch.views.text.plain import clean

@@ -12,10 +12,10 @@ from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal
 from midwatch.terms.asks import Tier
+from midwatch.terms.figures import some
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import PreflightRow, SessionRow
-from midwatch.views.text.plain import counted
 
 AGAIN = "what it needs has changed since it was checked."
 
@@ -76,7 +76,7 @@ async def _give(evening: Evening, draft: SessionRow) -> None:
 def _not_ready(last: PreflightRow | None) -> str:
     if last is None:
         return AGAIN
-    return f"{counted(last.bad, 'thing')} {'is' if last.bad == 1 else 'are'} not ready." if last.bad else last.error
+    return f"{some(last.bad, 'thing')} {'is' if last.bad == 1 else 'are'} not ready." if last.bad else last.error
 
 
 async def _drop(journal: Journal, ids: Ids, draft: SessionRow, why: str) -> None:

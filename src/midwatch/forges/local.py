@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from midwatch.errors import Refused, Stale, Unknown
-from midwatch.forges.pushing import Pusher, agent_branch, commit_id, quoted, resolve, tip
+from midwatch.forges.pushing import Pusher, agent_branch, quoted, resolve, tip
 from midwatch.ports.forge import BranchAdvance, GitRunner, MirrorKeeper
 from midwatch.terms.forges import (
     LOCAL,
@@ -20,7 +20,7 @@ from midwatch.terms.forges import (
     Rehearsed,
     bearer_of,
 )
-from midwatch.terms.projects import is_url
+from midwatch.terms.projects import commit_id, is_url
 
 
 class LocalForge:

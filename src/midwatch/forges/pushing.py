@@ -9,24 +9,16 @@ from midwatch.errors import MidwatchError, Misuse, Refused
 from midwatch.forges.refusals import push_refused, unread
 from midwatch.ports.forge import GitRunner, MirrorKeeper
 from midwatch.terms.forges import AGENT, BranchSeen
-from midwatch.terms.projects import is_url
+from midwatch.terms.projects import commit_id, is_url
 
 PUSH = ("push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-_SHA = re.compile(r"[0-9a-f]{40}")
 
 
 def agent_branch(job: str) -> str:
     if not _NAME.fullmatch(job):
         raise Misuse(f"{job!r} cannot name a branch.", hint="Give the job's id.")
     return f"{AGENT}{job}"
-
-
-def commit_id(name: str) -> str:
-    """Return a full commit id; raise on anything else."""
-    if not _SHA.fullmatch(name):
-        raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
-    return name
 
 
 def quoted(thing: Path | str) -> str:

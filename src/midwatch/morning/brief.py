@@ -20,7 +20,7 @@ from midwatch.settings.zone import clock_of
 from midwatch.terms import records as rec
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import AskState, DeliveryState, Tier
-from midwatch.terms.money import four_digits
+from midwatch.terms.figures import four_digits
 from midwatch.terms.preflight import LineState
 from midwatch.terms.report import EvidenceKind, Recommendation, ScoreParts
 from midwatch.views.pages.preflight import signed_with

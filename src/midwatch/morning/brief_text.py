@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from midwatch.rules.gate.act_groups import PASSING
 from midwatch.rules.morning.scores import UNDELIVERED
 from midwatch.rules.morning.tally import tally
+from midwatch.terms.figures import dollars, many, micros, some
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import dollars, many, micros, some
 from midwatch.terms.records import AskRow, EvidenceRow, JobRow, RunRow, StackRow
 from midwatch.terms.report import EvidenceKind, Recommendation, WorkTally
 from midwatch.terms.trust import Level, Reason

@@ -16,8 +16,8 @@ from midwatch.ports.journal import Records
 from midwatch.ports.workspace import MergeTrials
 from midwatch.rules.morning.merge_queue import Branch, reason
 from midwatch.settings import Settings
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import NOT_DELIVERABLE, Proof
-from midwatch.terms.money import some
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow, RunRow, SessionRow, StackRow, WorkRow
 from midwatch.terms.report import ReviewOutcome
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict

@@ -10,8 +10,8 @@ from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
 from midwatch.ports.workspace import Mirrors
 from midwatch.rules.morning.scores import SourceRank, item_quality
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import CheckResult, Finding, JobState
-from midwatch.terms.money import some
 from midwatch.terms.projects import WorkStatus
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 from midwatch.terms.report import Assumption, Claim, Evidence, EvidenceKind

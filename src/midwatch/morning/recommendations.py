@@ -6,8 +6,8 @@ from typing import Final
 
 from midwatch.rules.morning.tally import delivered, outcome_of
 from midwatch.rules.recovery.recovery import remedy_of
+from midwatch.terms.figures import dollars, some
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import dollars, some
 from midwatch.terms.records import ActRow, EvidenceRow, JobRow, ProjectRow, PullRequestRow, SessionRow
 from midwatch.terms.report import ITEM_DONE, EvidenceKind, ItemOutcome, Recommendation
 from midwatch.views.text.names import pull_request_called

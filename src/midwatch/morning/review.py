@@ -9,7 +9,7 @@ from midwatch.ports.books import Books
 from midwatch.ports.journal import Records
 from midwatch.rules.morning import scores
 from midwatch.rules.morning.verdicts import TAKEN, verdict_on
-from midwatch.terms.money import four_digits
+from midwatch.terms.figures import four_digits
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AssumptionRow, OutcomeRow, PullRequestRow, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import Review, ReviewOutcome, ScoreParts

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import Field
 
-from midwatch.terms.money import joined
+from midwatch.terms.figures import joined
 from midwatch.terms.orders import Orders
 from midwatch.terms.term import Term
 from midwatch.terms.trust import GateOutcome, Level

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import urlsplit
 
+from midwatch.errors import Misuse
 from midwatch.terms.term import Term
 
 
@@ -75,6 +76,8 @@ class Project(Term):
     """What a person always allows here, added by an answer to a held call."""
 
 
+COMMIT_ID: Final = re.compile(r"[0-9a-f]{40}")
+"""The name of a commit, in full."""
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 HELPER: Final = re.compile(r"[A-Za-z0-9+.-]+::")
 _SCP: Final = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*:(?!//)[^\s]+")
@@ -97,3 +100,10 @@ def host_of(source: str) -> str:
     if SCHEME.match(source):
         return urlsplit(source).netloc.rpartition("@")[2].casefold()
     return source.partition(":")[0].rpartition("@")[2].casefold() if is_url(source) else ""
+
+
+def commit_id(name: str) -> str:
+    """Return a commit's name if it is written in full: an option must not pass for one."""
+    if not COMMIT_ID.fullmatch(name):
+        raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
+    return name

@@ -14,6 +14,7 @@ from midwatch.rules.checks.setups import SetupChoice
 from midwatch.settings.folder import job_log
 from midwatch.terms.contract import ToolScope
 from midwatch.terms.jobs import Bundle, Change, CheckResult, Proof
+from midwatch.terms.projects import commit_id
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.checks.proof import Prover
 from midwatch.workshop.git.checkouts import Checkouts, subjects_since
@@ -29,7 +30,6 @@ from midwatch.workshop.rooms.rooms import WALLS, RoomFolders
 from midwatch.workshop.rooms.setup import Setups
 from midwatch.workshop.rooms.workplace import Workplace
 from midwatch.workshop.sandbox.enclosure import Enclosure
-from midwatch.workshop.upkeep.folders import sha
 from midwatch.workshop.upkeep.kept_checkouts import Kept
 
 
@@ -116,7 +116,7 @@ class SandboxRooms:
             return False
         mirrors = self._checkouts.mirrors
         mirror = mirrors.path(request.place.project)
-        listed = await mirrors.git.run(mirror, "ls-tree", "-r", "-z", "--name-only", sha(request.commit))
+        listed = await mirrors.git.run(mirror, "ls-tree", "-r", "-z", "--name-only", commit_id(request.commit))
         return listed.count(b"\0") >= request.sparse_from
 
     async def take_over(self, job: str, epoch: int, *, to: str, at: int) -> None:

@@ -141,8 +141,9 @@ def _storming(dialect: Dialect, body: dict[str, Any]) -> Try:
     async def attack() -> str:
         ceilings = {Whose.JOB: Ceilings(usd_micros=ALLOWANCE)}
         async with lab(GreedyModel(dialect).far, provider=dialect.provider, ceilings=ceilings) as one:
-            for _ in range(3):
-                await statuses(one, dialect, [body] * 50)
+            answered = [await statuses(one, dialect, [body] * 50) for _ in range(3)]
+            if not one.far.got:
+                return f"it proves nothing: the answers were {set(answered[0])}"
             largest = TokenUsage(cache_write=max(billed(got.body)[0] for got in one.far.got) + 2_000, output=4_096)
             booked = one.ledger.budget(Whose.JOB, "job").spent.usd_micros
             allowed = ALLOWANCE + PriceList().usd_micros(dialect.provider, dialect.model, largest)
@@ -176,3 +177,8 @@ def tried(one: Try) -> str:
         return await one()
 
     return asyncio.run(run())
+
+
+def prepare() -> None:
+    """Ask once, which loads what requests need: a copy for another user holds only what is loaded."""
+    tried(HONEST["ask its own model: messages"])

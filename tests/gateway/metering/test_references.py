@@ -143,7 +143,8 @@ async def test_an_answer_that_the_provider_does_not_keep_cannot_be_named() -> No
 
 def test_a_later_attempt_of_a_job_may_name_what_an_earlier_one_received() -> None:
     """And a server that runs for weeks remembers no more than the latest jobs."""
-    proxies = ModelProxies(*[None] * 6, key=b"k")  # type: ignore[arg-type, misc]
+    nothing: Any = None
+    proxies = ModelProxies(nothing, nothing, nothing, nothing, nothing, nothing, b"k")
     access = ModelAccess(provider="openai", model="gpt-5", secret="model")
     first = proxies.received_by(proxies.grant("job_1", 1, "plan", access))
     assert proxies.received_by(proxies.grant("job_1", 2, "execute", access)) is first

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.crew.housekeeper.answers import HousekeeperCheck, say
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 TIMED_OUT = 124
 TAIL = 4_000

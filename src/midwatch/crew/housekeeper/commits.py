@@ -12,7 +12,7 @@ from midwatch.crew.housekeeper.limits import ChangeBudget, Edit
 from midwatch.crew.housekeeper.linter import lower_shield, raise_shield, version
 from midwatch.crew.housekeeper.survey import Surveyor
 from midwatch.crew.housekeeper.tree import endings
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.survey import Surveyor, surveyor_of
 from midwatch.errors import Broken
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 MARKER = "midwatch-housekeeper.json"
 

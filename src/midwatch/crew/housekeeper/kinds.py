@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 
 @dataclass(frozen=True)

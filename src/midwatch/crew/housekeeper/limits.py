@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from midwatch.crew.housekeeper.git import lines_between
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 Place = tuple[str, str]
 """A kind of work and a file it was left out of."""

@@ -14,7 +14,7 @@ from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits, Waiting
 from midwatch.crew.housekeeper.survey import Surveyor, surveyor_of
 from midwatch.crew.housekeeper.tree import Tree
-from midwatch.terms.money import joined, some
+from midwatch.terms.figures import joined, some
 
 
 def plan(

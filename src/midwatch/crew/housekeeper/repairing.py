@@ -22,7 +22,7 @@ from midwatch.crew.housekeeper.limits import ChangeBudget, ChangeLimits
 from midwatch.crew.housekeeper.planning import for_a_person, waiting_in
 from midwatch.crew.housekeeper.survey import surveyor_of
 from midwatch.errors import Broken
-from midwatch.terms.money import joined, some
+from midwatch.terms.figures import joined, some
 
 
 @dataclass

@@ -14,7 +14,7 @@ from midwatch.crew.housekeeper.git import Checkout
 from midwatch.crew.housekeeper.imports import Uses, uses_in, why_kept
 from midwatch.crew.housekeeper.linter import Linter, Offence, is_false_alarm, version
 from midwatch.crew.housekeeper.tree import Tree, endings, look
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 UNUSED = "F401"
 MANY = 20

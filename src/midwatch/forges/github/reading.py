@@ -1,15 +1,14 @@
 """Reads GitHub's JSON about a pull request and its checks; missing or malformed values count as empty."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 from midwatch.errors import Away
 from midwatch.terms.forges import Checks, PullRequestSeen
+from midwatch.terms.projects import COMMIT_ID
 
 GOOD = frozenset({"success", "neutral", "skipped"})
 FAILED = frozenset({"failure", "error"})
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 LARGEST_NUMBER: Final = 2**31 - 1
 LONGEST: Final = 2000
 
@@ -25,7 +24,7 @@ def pull_in(forge: str, body: object) -> dict[str, Any]:
 def commit_in(body: object, field: str) -> str:
     """Read a commit id, which people may have to type; empty if it is not one."""
     said = body.get(field) if isinstance(body, dict) else None
-    return said if isinstance(said, str) and _COMMIT.fullmatch(said) else ""
+    return said if isinstance(said, str) and COMMIT_ID.fullmatch(said) else ""
 
 
 def seen(pull: dict[str, Any], checks: Checks = "none", remarks: tuple[str, ...] = ()) -> PullRequestSeen:

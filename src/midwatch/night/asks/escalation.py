@@ -13,8 +13,8 @@ from midwatch.rules.recovery.recovery import remedy_of
 from midwatch.rules.recovery.tries import GUIDANCE, failures_of, forgiven_at, project_spent, spent
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Tier
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import Failure, JobState
-from midwatch.terms.money import some
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from midwatch.rules.checks.check_runs import failing
 from midwatch.rules.checks.commit_size import remark_on
+from midwatch.terms.figures import dollars, some
 from midwatch.terms.jobs import NOT_DELIVERABLE, CheckResult, CheckSource, Commit, Proof
-from midwatch.terms.money import dollars, some
 from midwatch.terms.records import JobRow, ProjectRow, PullRequestRow
 from midwatch.views.text.markdown_safe import closes, quoted, tamed, titled
 from midwatch.views.text.proof import PROVEN, PROVEN_IN_SHORT, beside_checks

@@ -11,8 +11,8 @@ from midwatch.rules.checks.check_runs import kept_back
 from midwatch.rules.checks.commit_size import remark_on
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings import Settings
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import Change, Stage
-from midwatch.terms.money import some
 from midwatch.terms.records import JobRow
 from midwatch.views.text.plain import clean
 

@@ -7,8 +7,8 @@ from midwatch.journal.events.jobs import JobWaits
 from midwatch.night.recovery import waits
 from midwatch.ports.books import Books
 from midwatch.rules.recovery.liveness import PLACE
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import some
 from midwatch.terms.records import JobRow
 
 TAKEN = (JobState.QUEUED, JobState.RUNNING, JobState.STOPPING)

@@ -23,8 +23,8 @@ from midwatch.rules.recovery.recovery import Cause, NextAct
 from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskKind, AskState
+from midwatch.terms.figures import dollars, micros
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.money import dollars, micros
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
 

@@ -14,7 +14,7 @@ from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings import gate_limits
 from midwatch.terms.contract import Constraints
 from midwatch.terms.facts import Budget
-from midwatch.terms.money import dollars, many, size
+from midwatch.terms.figures import dollars, many, size
 from midwatch.terms.records import CheckInRow, JobRow, RunRow
 from midwatch.terms.trust import Isolation
 

@@ -26,8 +26,8 @@ from midwatch.rules.morning.tally import held_back, tally
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.night import CheckinsSettings
 from midwatch.terms.facts import Budget
+from midwatch.terms.figures import dollars, many
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import dollars, many
 from midwatch.terms.records import ActRow, CheckInRow
 from midwatch.views.text.progress import progress
 

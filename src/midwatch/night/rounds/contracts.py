@@ -7,7 +7,7 @@ from midwatch.rules.gate.contract import Behind, RunDefaults, compile_contract, 
 from midwatch.settings import Settings
 from midwatch.terms.acts import Proposal
 from midwatch.terms.contract import ContractPart, RunContract
-from midwatch.terms.money import micros
+from midwatch.terms.figures import micros
 from midwatch.terms.orders import OrderedWork
 from midwatch.terms.records import ProjectRow, SessionRow
 

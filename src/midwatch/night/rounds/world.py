@@ -23,8 +23,8 @@ from midwatch.terms.acts import WAITING, ActKind, ItemSense, Proposal, Proposer,
 from midwatch.terms.agents import SignalKind
 from midwatch.terms.asks import AskState
 from midwatch.terms.facts import Budget, Budgets, Facts, ProjectFacts, RunningJob
+from midwatch.terms.figures import micros
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import micros
 from midwatch.terms.projects import Flag, SessionState
 from midwatch.terms.records import (
     AskRow,

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from midwatch.terms.contract import Constraints
-from midwatch.terms.money import dollars
+from midwatch.terms.figures import dollars
 
 LEAST_OUTPUT: Final = 4_096
 """Tokens that a request is always allowed for its answers, so that the last one of a budget says something."""

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import JobState, Proof
-from midwatch.terms.money import some
 from midwatch.terms.records import JobRow
 
 TIME_LEFT: Final = "commit what you have, then say what is done and what is left"

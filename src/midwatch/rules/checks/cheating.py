@@ -9,8 +9,8 @@ from midwatch.rules.checks import tampering
 from midwatch.rules.checks.rewriting import rewriting_doubts
 from midwatch.rules.checks.shadowing import ChangedFile, Surroundings, shadow_doubts
 from midwatch.rules.checks.test_source import NOTHING, TestText, read_tests
+from midwatch.terms.figures import first_few
 from midwatch.terms.jobs import CheckResult, Doubt, SuiteCount
-from midwatch.terms.money import first_few
 
 MOST_NAMED = 3
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.terms.english import reason
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import (
     NOT_DELIVERABLE,
     CheckResult,
@@ -15,7 +16,6 @@ from midwatch.terms.jobs import (
     RepairTries,
     Survey,
 )
-from midwatch.terms.money import some
 from midwatch.terms.trust import Reason
 
 Results = tuple[CheckResult, ...]

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import Change, Commit
-from midwatch.terms.money import some
 
 LARGE_LINES: Final = 200
 LARGE_FILES: Final = 8

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from midwatch.rules.budget.egress import CLIENTS
 from midwatch.rules.checks.discovery import NONE, Looked
-from midwatch.terms.money import joined
+from midwatch.terms.figures import joined
 
 KEY: Final = "sandbox.setup_domains"
 """The setting that allows a setup to reach a host, or to read a client's registries."""

@@ -8,7 +8,7 @@ from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.gate.state import within
 from midwatch.terms.acts import ActKind, Proposal
 from midwatch.terms.facts import Budget, Facts, RunningJob
-from midwatch.terms.money import dollars
+from midwatch.terms.figures import dollars
 
 _MIB = 1024**2
 

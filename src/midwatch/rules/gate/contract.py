@@ -13,8 +13,8 @@ from midwatch.terms.contract import (
     ToolPolicy,
     ToolScope,
 )
+from midwatch.terms.figures import first_few, micros, some
 from midwatch.terms.jobs import CheckSource, Plan
-from midwatch.terms.money import first_few, micros, some
 from midwatch.terms.orders import OrderedWork, Orders
 from midwatch.terms.trust import Authority
 

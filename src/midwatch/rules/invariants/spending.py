@@ -9,7 +9,7 @@ from midwatch.rules.budget.spending import KINDS, NOTHING, Amount, BudgetUse, Ce
 from midwatch.rules.gate.contract import part_of
 from midwatch.rules.invariants.records_seen import Found, RecordsSeen
 from midwatch.terms.contract import Constraints
-from midwatch.terms.money import micros
+from midwatch.terms.figures import micros
 from midwatch.terms.records import JobRow
 
 

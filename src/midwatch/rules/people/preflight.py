@@ -16,9 +16,9 @@ from midwatch.rules.checks.missing_tools import (
 )
 from midwatch.rules.checks.setups import SetupChoice, SetupProposal, allowing, typed, wanted_hosts
 from midwatch.rules.gate.levels import effective_level, no_way_to_model
+from midwatch.terms.figures import joined, size, some
 from midwatch.terms.forges import Rehearsed
 from midwatch.terms.jobs import CheckResult, CheckSource, RepositoryFacts
-from midwatch.terms.money import joined, size, some
 from midwatch.terms.orders import Limits
 from midwatch.terms.preflight import AgentSeen, LineResult, LineState, ProjectTried, SleepSeen, What
 from midwatch.terms.trust import Isolation, Level

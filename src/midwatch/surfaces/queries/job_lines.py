@@ -7,7 +7,7 @@ from midwatch.rules.gate.contract import part_of
 from midwatch.rules.recovery.liveness import standing_of
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskState
-from midwatch.terms.money import micros
+from midwatch.terms.figures import micros
 from midwatch.terms.records import AskRow, JobRow, RunRow, SessionRow, TimerRow
 from midwatch.views.pages.job_line import JobLine, job_line
 

@@ -7,8 +7,8 @@ from midwatch.surfaces.queries.job_lines import lines_of
 from midwatch.surfaces.queries.names import project_names
 from midwatch.surfaces.queries.reads import ReadTable
 from midwatch.terms.asks import AskState
+from midwatch.terms.figures import dollars, many, micros
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import dollars, many, micros
 from midwatch.terms.orders import Limits
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import (

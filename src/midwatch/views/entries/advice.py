@@ -10,11 +10,12 @@ from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.morning import EvidenceFound, ReportWritten
 from midwatch.journal.events.projects import GoalSet, WorkAdded
 from midwatch.journal.events.session import ActJudged, OrdersChanged, OrdersSigned, SessionOpened
+from midwatch.terms.figures import some
 from midwatch.terms.report import Recommendation
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
-from midwatch.views.text.plain import clean, counted, spaced
+from midwatch.views.text.plain import clean, spaced
 from midwatch.views.text.proof import PROVEN
 
 E = TypeVar("E", bound=Event)
@@ -104,7 +105,7 @@ def _job(events: Events, advice: Recommendation) -> ev.JobCreated | None:
 
 def _rests_on(events: Events, job: str, advice: Recommendation) -> str:
     verified = [one for one in _all(events, ev.JobVerified) if one.job == job]
-    pieces = f"{counted(len(advice.evidence), 'piece')} of evidence" if advice.evidence else "no evidence"
+    pieces = f"{some(len(advice.evidence), 'piece')} of evidence" if advice.evidence else "no evidence"
     if not verified:
         return f"Not checked; {pieces}"
     verdict = verified[-1].proof.verdict

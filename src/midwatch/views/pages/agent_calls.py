@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from midwatch.terms.money import first_few
+from midwatch.terms.figures import first_few
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean, harmless, marked
 

@@ -23,11 +23,11 @@ from midwatch.terms.agents import (
     ToolEnded,
     ToolRequested,
 )
-from midwatch.terms.money import dollars, many
+from midwatch.terms.figures import dollars, many, some
 from midwatch.terms.term import Term
 from midwatch.views.pages.agent_calls import RUNS, CallWords, call_shown, last_lines, one_line
 from midwatch.views.pages.job_line import Spent
-from midwatch.views.text.plain import clean, counted, harmless
+from midwatch.views.text.plain import clean, harmless
 from midwatch.views.text.states import AGENT_RUN_ENDED
 
 KINDS: Final = (
@@ -203,7 +203,7 @@ class AgentStream:
         self._when.clear()
         self._undecided.clear()
         how = AGENT_RUN_ENDED.get(event.outcome.value, event.outcome.value)
-        turns = (counted(event.turns, "turn"),) if event.turns is not None else ()
+        turns = (some(event.turns, "turn"),) if event.turns is not None else ()
         tokens = (f"{many(self._run.tokens)} tokens",) if self._run.requests else ()
         text = f"It {how}. {clean(event.why, 400)}".strip()
         fine = event.outcome.value == "ok"

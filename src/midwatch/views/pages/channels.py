@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Final, Literal
 
 from midwatch.terms.asks import Delivery, DeliveryState, PushState
-from midwatch.terms.money import first_few
+from midwatch.terms.figures import first_few, some
 from midwatch.terms.records import DeliveryRow, NoticeRow, PushRow
 from midwatch.terms.term import Term
-from midwatch.views.text.plain import clean, counted
+from midwatch.views.text.plain import clean
 from midwatch.views.text.states import NOTICE_GOES
 
 MOST_NOTICES: Final = 6
@@ -98,4 +98,4 @@ def _way(row: DeliveryRow) -> WayShown:
 def unsent_line(channel: str, texts: Sequence[str]) -> str:
     """Say what could not be sent over a channel, in one line for the brief and the doctor."""
     shown = first_few([clean(text, 80) for text in texts], 2, "; ")
-    return f"{counted(len(texts), 'notice')} could not be sent by {clean(channel)}: {shown}"
+    return f"{some(len(texts), 'notice')} could not be sent by {clean(channel)}: {shown}"

@@ -1,11 +1,11 @@
 """What is known about a night beforehand: work, time, rounds, money; and what is not known."""
 
-from midwatch.terms.money import dollars, micros, span
+from midwatch.terms.figures import dollars, micros, some, span
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Level
 from midwatch.views.pages.sheet import PastNight, SheetFacts
 from midwatch.views.pages.walls import WALLS
-from midwatch.views.text.plain import counted, listed
+from midwatch.views.text.plain import listed
 
 
 class EstimateLine(Term):
@@ -19,8 +19,8 @@ def estimate(facts: SheetFacts) -> tuple[EstimateLine, ...]:
     """List what is known beforehand, and what is not."""
     orders = facts.orders
     projects = len({name for work in orders.work for name in work.where})
-    items = f"{counted(len(orders.work), 'item')} in {counted(projects, 'project')}"
-    work = f"{items}, at most {counted(facts.jobs_per_project, 'job')} at a time in each."
+    items = f"{some(len(orders.work), 'item')} in {some(projects, 'project')}"
+    work = f"{items}, at most {some(facts.jobs_per_project, 'job')} at a time in each."
     return (
         EstimateLine(about="Work", text=work if orders.work else "None is named yet."),
         EstimateLine(
@@ -55,7 +55,7 @@ def _past_minutes(past: tuple[PastNight, ...]) -> str:
         return "No night has ended here yet, so how long the work takes is unknown."
     low, high = min(one.minutes for one in past), max(one.minutes for one in past)
     took = span(low) if round(low) == round(high) else f"{span(low)} to {span(high)}"
-    return f"The last {counted(len(past), 'night')} took {took}."
+    return f"The last {some(len(past), 'night')} took {took}."
 
 
 def _past_rounds(past: tuple[PastNight, ...]) -> str:

@@ -7,11 +7,11 @@ from typing import Final
 from pydantic import computed_field
 
 from midwatch.terms.contract import RunContract
+from midwatch.terms.figures import dollars, many, some
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.money import dollars, many
 from midwatch.terms.records import JobRow
 from midwatch.terms.term import Term
-from midwatch.views.text.plain import clean, counted, spaced
+from midwatch.views.text.plain import clean, spaced
 
 PHASES: Final[dict[Stage, str]] = {
     Stage.MIRROR: "the mirror is updated",
@@ -45,7 +45,7 @@ class Spent(Term):
         """Return it in parts; nothing if no model was asked."""
         if not self.requests:
             return ()
-        return (counted(self.requests, "request"), f"{many(self.tokens)} tokens", dollars(self.usd_micros))
+        return (some(self.requests, "request"), f"{many(self.tokens)} tokens", dollars(self.usd_micros))
 
 
 class JobLine(Term):

@@ -6,9 +6,10 @@ from typing import Final, Literal
 
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited, ModelCalled, ToolCallDecided
+from midwatch.terms.figures import some
 from midwatch.terms.term import Term
 from midwatch.views.pages.job_line import Spent
-from midwatch.views.text.plain import clean, counted
+from midwatch.views.text.plain import clean
 from midwatch.views.text.states import AGENT_RUN_ENDED
 
 STORY: Final = ("agent.began", "agent.ended", "agent.limited", "model.called", "tool_call.decided")
@@ -134,7 +135,7 @@ def _paid(known: ErrandDone, event: ModelCalled) -> dict[str, object]:
     failed = known.failed + (not 200 <= event.status < 300)
     estimated = known.estimated or event.estimated
     words = [*spent.parts[:-1], f"about {spent.parts[-1]}" if estimated else spent.parts[-1]]
-    words += [f"{counted(failed, 'request')} failed"] if failed else []
+    words += [f"{some(failed, 'request')} failed"] if failed else []
     return {
         "spent": spent,
         "failed": failed,

@@ -9,7 +9,7 @@ from midwatch.journal.entry import Entry
 from midwatch.journal.events.morning import AssumptionSettled, ReviewSubmitted, RunScored
 from midwatch.journal.events.session import SessionEnded
 from midwatch.terms.asks import AskState
-from midwatch.terms.money import dollars, many, micros
+from midwatch.terms.figures import dollars, many, micros, some
 from midwatch.terms.records import AskRow, EvaluationRow, SessionRow
 from midwatch.terms.report import AssumptionVerdict, FlagKind, Given, Review, ReviewOutcome, Section
 from midwatch.terms.term import Term
@@ -18,7 +18,6 @@ from midwatch.views.entries.describe import describe
 from midwatch.views.pages.morning_items import Item, NightRows, items_of, since_then
 from midwatch.views.pages.stack import StackShown, stack_shown
 from midwatch.views.text.names import Names
-from midwatch.views.text.plain import counted
 
 MOST_NIGHTS, MOST_COMMANDS = 6, 3
 """How many the page links to."""
@@ -224,7 +223,7 @@ def asked(night: NightLine) -> str:
     result += [f"{night.by_silence} decided by silence"] if night.by_silence else []
     waiting = night.asks - night.answered - night.by_silence
     result += [f"{waiting} still open or withdrawn"] if waiting > 0 else []
-    return f"{counted(night.asks, 'question')} asked, {', '.join(result)}"
+    return f"{some(night.asks, 'question')} asked, {', '.join(result)}"
 
 
 def _stacks(rows: NightRows) -> tuple[StackShown, ...]:

@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from midwatch.terms.contract import RunContract
-from midwatch.terms.money import dollars
+from midwatch.terms.figures import dollars, some
 from midwatch.terms.orders import Limits, OrderedWork, Orders
 from midwatch.terms.trust import Level
-from midwatch.views.text.plain import clean, counted, listed
+from midwatch.views.text.plain import clean, listed
 
 
 def orders_text(orders: Orders) -> str:
@@ -83,7 +83,7 @@ def allows(contract: RunContract, projects: Sequence[str], level: Level, *, by_h
     paths = tuple(dict.fromkeys(path for part in contract.parts or (contract,) for path in part.paths))
     inside = f", inside {listed(paths, 5)}" if paths else ""
     bounds = contract.constraints
-    most = f"{dollars(bounds.max_usd_micros)} and {counted(bounds.max_runtime_minutes, 'minute')}"
+    most = f"{dollars(bounds.max_usd_micros)} and {some(bounds.max_runtime_minutes, 'minute')}"
     jobs = " in all" if contract.parts else ""
     plan = "you type, so there is no plan" if by_hand else _plan(contract, level)
     named = listed(tuple(clean(name, 63) for name in projects), 5)

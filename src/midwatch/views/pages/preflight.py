@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from typing import Final
 
+from midwatch.terms.figures import some
 from midwatch.terms.preflight import LineState, PreflightState, What
 from midwatch.terms.records import PreflightLineRow, PreflightRow
 from midwatch.terms.term import Term
-from midwatch.views.text.plain import clean, counted
+from midwatch.views.text.plain import clean
 
 ABOUT: Final = {
     What.CLONE: "clone",
@@ -90,7 +91,7 @@ def _said(row: PreflightRow, result: int) -> str:
         return f"The preflight failed: {clean(row.error)}"
     if row.state is PreflightState.REPLACED:
         return "A newer preflight replaced it."
-    looks = f"{counted(row.look, 'line')} {'is' if row.look == 1 else 'are'} worth a look."
+    looks = f"{some(row.look, 'line')} {'is' if row.look == 1 else 'are'} worth a look."
     if row.bad:
         said = f"{'1 thing is' if row.bad == 1 else f'{row.bad} things are'} not ready."
         return f"{said} {looks}" if row.look else said
@@ -106,4 +107,4 @@ def signed_with(bad: Iterable[PreflightLineRow], *, error: str = "") -> str:
         return ""
     first = lines[0]
     more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
-    return f"Signed with {counted(len(lines), 'red line')}: {clean(first.subject)}: {clean(first.text)}{more}"
+    return f"Signed with {some(len(lines), 'red line')}: {clean(first.subject)}: {clean(first.text)}{more}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from midwatch.terms.money import dollars, micros, span
+from midwatch.terms.figures import dollars, micros, span
 from midwatch.terms.orders import Limits, OrderedWork, Orders
 from midwatch.terms.records import ProjectRow
 from midwatch.views.text.plain import clean, listed

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from midwatch.terms.money import first_few, joined, some
+from midwatch.terms.figures import first_few, joined, some
 from midwatch.terms.records import PullRequestRow, StackRow
 from midwatch.terms.report import ReviewOutcome
 from midwatch.terms.stack import LeftOut, LeftOutWhy, StackState, StackStep, StackVerdict

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from midwatch.terms.money import minutes_in_words
+from midwatch.terms.figures import minutes_in_words
 from midwatch.terms.records import StepRow
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean

@@ -5,11 +5,11 @@ from typing import Final
 
 from midwatch.terms.acts import ActKind
 from midwatch.terms.asks import Silence
-from midwatch.terms.money import dollars, joined, micros, span
+from midwatch.terms.figures import dollars, joined, micros, some, span
 from midwatch.terms.orders import Orders
 from midwatch.terms.trust import GateOutcome, Isolation, Level
 from midwatch.views.pages.sheet import ProjectSeen, SheetFacts, tonight_only
-from midwatch.views.text.plain import clean, counted, listed, spaced
+from midwatch.views.text.plain import clean, listed, spaced
 
 WRITING: Final = "repo_write_pr"
 RESEARCH: Final = "web_research"
@@ -86,7 +86,7 @@ def _held_by_permissions(facts: SheetFacts) -> tuple[str, ...]:
         web,
         "Delegate work or make appointments: the orders name no peer or calendar.",
         "" if writes else f"Write to a repository: the orders do not name {WRITING}.",
-        f"Change more than {counted(facts.files_per_job, 'file')} or {counted(facts.lines_per_job, 'line')} in one job."
+        f"Change more than {some(facts.files_per_job, 'file')} or {some(facts.lines_per_job, 'line')} in one job."
         if writes
         else "",
     )
@@ -114,10 +114,10 @@ def _works(titles: Sequence[str]) -> str:
 def _end(orders: Orders) -> str:
     limits = orders.limits
     money = dollars(micros(limits.usd)) if limits.usd else ""
-    tokens = counted(limits.tokens, "token").replace(str(limits.tokens), f"{limits.tokens:,}") if limits.tokens else ""
+    tokens = some(limits.tokens, "token").replace(str(limits.tokens), f"{limits.tokens:,}") if limits.tokens else ""
     ends = [
         span(limits.minutes),
-        counted(limits.rounds, "round"),
+        some(limits.rounds, "round"),
         tokens,
         money,
         "the time named under Until" if orders.until else "",
@@ -160,7 +160,7 @@ def worth_knowing(facts: SheetFacts) -> tuple[str, ...]:
         *((tonight_only(orders.level, facts.standing),) if orders.level is not facts.standing else ()),
         *(("At observe the night only suggests; no work will be started.",) if orders.level is Level.OBSERVE else ()),
         *(
-            f"{clean(one.name)} has {counted(one.uncommitted, 'uncommitted file')}; the night will not see "
+            f"{clean(one.name)} has {some(one.uncommitted, 'uncommitted file')}; the night will not see "
             f"{'it' if one.uncommitted == 1 else 'them'}."
             for one in facts.projects
             if one.uncommitted

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from midwatch.terms.contract import RunContract
-from midwatch.terms.money import size
+from midwatch.terms.figures import size
 from midwatch.terms.records import ConnectionRow, JobRow
 from midwatch.terms.term import Term
 from midwatch.terms.trust import Isolation

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 
-from midwatch.terms.money import first_few
+from midwatch.terms.figures import first_few
 from midwatch.terms.visible import odd_space, unseen
 
 MOST = 200
@@ -63,11 +63,6 @@ def _nature(one: str) -> tuple[bool, bool]:
 
 def _is_simple(text: str) -> bool:
     return text.isascii() and text.isprintable()
-
-
-def counted(number: int, noun: str) -> str:
-    """Write a count, with the noun in the right form."""
-    return f"{number} {noun if number == 1 else noun + 's'}"
 
 
 def as_sentence(words: str) -> str:

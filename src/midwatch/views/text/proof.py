@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import Proof
-from midwatch.terms.money import some
 from midwatch.terms.term import Term
 from midwatch.views.text.plain import clean
 

@@ -13,12 +13,12 @@ from midwatch.rules.checks.dependencies import DECLARING, dependencies_of
 from midwatch.rules.checks.discovery import TELLING, Looked
 from midwatch.rules.checks.shadowing import Surroundings
 from midwatch.rules.paths import inside, names
+from midwatch.terms.projects import commit_id
 from midwatch.workshop.checks.check_files import MOST_CHARACTERS, Read, kind_of, scripts_of
 from midwatch.workshop.checks.check_scripts import called_scripts
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.remotes import is_url
-from midwatch.workshop.upkeep.folders import sha
 
 MOST_PATHS = 50_000
 MOST_DECLARING = 20
@@ -116,14 +116,14 @@ async def _look(git: Git, repository: Path, commit: str, placed: tuple[str, ...]
     texts = {}
     for name in TELLING:
         if name in paths:
-            code, found, _ = await git.attempt(repository, "cat-file", "blob", f"{sha(commit)}:{name}")
+            code, found, _ = await git.attempt(repository, "cat-file", "blob", f"{commit_id(commit)}:{name}")
             if not code:  # a link or a submodule holds no text, and a partial clone may lack it
                 texts[name] = found[:MOST_CHARACTERS].decode(errors="replace")
     return Looked(texts=texts, paths=paths, placed=placed)
 
 
 async def _paths(git: Git, repository: Path, commit: str) -> tuple[str, ...]:
-    listed = await git.run(repository, "ls-tree", "-r", "-z", "--name-only", sha(commit))
+    listed = await git.run(repository, "ls-tree", "-r", "-z", "--name-only", commit_id(commit))
     return tuple(name.decode(errors="replace") for name in listed.split(b"\0")[:MOST_PATHS] if name)
 
 
@@ -139,7 +139,7 @@ async def changed_lines(mirrors: GitMirrors, project: str, base: str, head: str)
         "--no-color",
         "--no-prefix",
     )
-    said = await mirrors.git.run(mirrors.path(project), *options, sha(base), sha(head), "--")
+    said = await mirrors.git.run(mirrors.path(project), *options, commit_id(base), commit_id(head), "--")
     found: dict[str, frozenset[int]] = {}
     for piece in re.split(r"^diff --git ", said.decode(errors="replace"), flags=re.MULTILINE)[1:]:
         target = re.search(r"^\+\+\+ (.+?)\t?$", piece, re.MULTILINE)

@@ -12,13 +12,14 @@ from pathlib import Path
 from midwatch.errors import Misuse, Refused, Unknown
 from midwatch.rules.paths import top_folder
 from midwatch.terms.agents import IN_CHECKOUT
+from midwatch.terms.projects import commit_id
 from midwatch.workshop.git.git import IDENTITY, Git
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sandboxed_git import SandboxedGit, commit_leftovers, difference, git_sandbox, pack
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.upkeep import garbage, kept_checkouts
-from midwatch.workshop.upkeep.folders import locked, part, remove, sha
+from midwatch.workshop.upkeep.folders import locked, part, remove
 from midwatch.workshop.upkeep.garbage import Collected
 from midwatch.workshop.upkeep.kept_checkouts import Kept
 
@@ -68,7 +69,9 @@ class Checkouts:
                 making = tree.parent.with_name(f"{epoch}.making")
                 await asyncio.to_thread(_clear, making)
                 folders = folders_named(paths)
-                await self._clone(git, project, making / "tree", sha(commit), branch=f"agent/{job}", folders=folders)
+                await self._clone(
+                    git, project, making / "tree", commit_id(commit), branch=f"agent/{job}", folders=folders
+                )
                 await asyncio.to_thread((making / "project").write_text, json.dumps(project))
                 await asyncio.to_thread(making.rename, tree.parent)
         return tree
@@ -78,7 +81,7 @@ class Checkouts:
         place = self._folder / part(job) / f"fresh-{part(label)}"
         async with self._locked(job) as git:
             await asyncio.to_thread(_clear, place)
-            await self._clone(git, project, place / "tree", sha(commit), folders=folders_named(paths))
+            await self._clone(git, project, place / "tree", commit_id(commit), folders=folders_named(paths))
         return place / "tree"
 
     @asynccontextmanager
@@ -142,7 +145,7 @@ class Checkouts:
         A repository with our own settings borrows the clone's objects, so that nothing the agent wrote into its
         git folder (hooks, filters, aliases) is read.
         """
-        if sha(base) == sha(head):
+        if commit_id(base) == commit_id(head):
             raise Refused("The agent committed nothing.", hint="Look at the job's log for what it did instead.")
         bundle = self.bundle_of(job, epoch)
         async with self._locked(job), self._git_sandbox(job, epoch) as inside:
@@ -157,7 +160,7 @@ class Checkouts:
     async def diff_so_far(self, job: str, epoch: int, base: str) -> str:
         """Show what a running agent has committed so far; like the bundle, made inside the walls."""
         head = await self.head(job, epoch)
-        if sha(base) == head:
+        if commit_id(base) == head:
             return ""
         async with self._locked(job), self._git_sandbox(job, epoch) as inside:
             return await difference(inside, base=base, head=head, most=LONGEST_LOOK, wall=LOOK_WALL)
@@ -253,7 +256,7 @@ def read_head(tree: Path) -> str:
             raise Refused("The clone's HEAD points outside its git folder.", hint="Look at the job's log.")
         name = safe_files.text(tree, f".git/{ref}") or _packed(tree, ref)
     try:
-        return sha(name)
+        return commit_id(name)
     except Misuse:
         raise Unknown("The agent's clone is at no commit.", hint="Look at the job's log for what it did.") from None
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from midwatch.errors import Corrupt
 from midwatch.terms.jobs import Commit, FileChange
+from midwatch.terms.projects import commit_id
 from midwatch.views.text.markdown_safe import closes
 from midwatch.workshop.git.git import Git
-from midwatch.workshop.upkeep.folders import sha
 
 AS_TEXT = ("--text", "--no-textconv", "--no-ext-diff", "--no-color")
 """An attribute such as `-diff` hides lines from a patch, and a textconv runs programs."""
@@ -43,7 +43,7 @@ class TreeEntry:
 async def entries_between(git: Git, repository: Path, old: str, new: str) -> tuple[TreeEntry, ...]:
     """Compare two trees by git paths; renames are split, and lines are counted."""
     arguments = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", "--no-renames", *AS_TEXT)
-    return parse_entries(await git.run(repository, *arguments, sha(old), sha(new)))
+    return parse_entries(await git.run(repository, *arguments, commit_id(old), commit_id(new)))
 
 
 async def entries_of_steps(git: Git, repository: Path, steps: Sequence[tuple[str, str]]) -> tuple[TreeEntry, ...]:
@@ -58,7 +58,9 @@ async def patches_of_steps(git: Git, repository: Path, steps: Sequence[tuple[str
 
 async def _of_steps(git: Git, repository: Path, steps: Sequence[tuple[str, str]], *form: str) -> bytes:
     """Compare pairs of parent and commit in one process; a commit without a parent is compared with nothing."""
-    asked = "".join(f"{sha(commit)} {sha(parent)}\n" if parent else f"{sha(commit)}\n" for parent, commit in steps)
+    asked = "".join(
+        f"{commit_id(commit)} {commit_id(parent)}\n" if parent else f"{commit_id(commit)}\n" for parent, commit in steps
+    )
     arguments = ("diff-tree", "--stdin", "--root", "--no-commit-id", "-r", "--no-renames", *form, *AS_TEXT)
     return await git.run(repository, *arguments, stdin=asked.encode())
 
@@ -109,7 +111,12 @@ async def commits_between(git: Git, repository: Path, old: str, new: str) -> tup
     shape = ("--reverse", "--topo-order", "--no-renames", "--diff-merges=first-parent", "--numstat", *AS_TEXT)
     # Separated by zero bytes, because a subject may hold any other byte; paths are quoted, so they hold none.
     output = await git.text(
-        repository, "log", *shape, "--format=%x00%H%x00%s%x00%B%x00", "--no-decorate", f"{sha(old)}..{sha(new)}"
+        repository,
+        "log",
+        *shape,
+        "--format=%x00%H%x00%s%x00%B%x00",
+        "--no-decorate",
+        f"{commit_id(old)}..{commit_id(new)}",
     )
     pieces = iter(output.split("\0")[1:])
     grouped = zip(pieces, pieces, pieces, pieces, strict=True)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from midwatch.errors import Broken, Refused, Unknown
 from midwatch.terms.jobs import Commit, FileChange, RepositoryFacts
+from midwatch.terms.projects import commit_id
 from midwatch.workshop.git import history, unshallow
 from midwatch.workshop.git.git import Git, telling_line
 from midwatch.workshop.git.inspection import inspect, inspect_url
 from midwatch.workshop.git.remotes import checked, failure, is_url
-from midwatch.workshop.upkeep.folders import locked, part, remove, sha
+from midwatch.workshop.upkeep.folders import locked, part, remove
 
 
 class GitMirrors:
@@ -71,11 +72,11 @@ class GitMirrors:
             await self._refresh(git, mirror, source)
             head = await self.head_of(project, branch)
             if job:
-                await git.run(mirror, "update-ref", f"refs/midwatch/keep/{part(job)}", sha(head))
+                await git.run(mirror, "update-ref", f"refs/midwatch/keep/{part(job)}", commit_id(head))
         return head
 
     async def last_subjects(self, project: str, commit: str, most: int) -> tuple[str, ...]:
-        said = await self.git.run(self.path(project), "log", f"--max-count={most}", "--format=%s", sha(commit))
+        said = await self.git.run(self.path(project), "log", f"--max-count={most}", "--format=%s", commit_id(commit))
         return tuple(line[:200] for line in said.decode(errors="replace").splitlines() if line)
 
     async def _fetch(self, git: Git, mirror: Path, source: Path | str) -> None:
@@ -105,7 +106,7 @@ class GitMirrors:
 
     async def diff(self, project: str, base: str, head: str) -> str:
         """Show what changed between two commits, every file as text."""
-        asked = ("diff", "--patch", *history.AS_TEXT, sha(base), sha(head), "--")
+        asked = ("diff", "--patch", *history.AS_TEXT, commit_id(base), commit_id(head), "--")
         # Byte for byte: a patch that lost its last line end, or blank context, does not apply.
         return (await self.git.run(self._existing(project), *asked)).decode(errors="replace")
 
@@ -119,7 +120,9 @@ class GitMirrors:
 
     async def show_file(self, project: str, commit: str, path: str) -> bytes:
         """Read one file as it was in a commit."""
-        code, out, _ = await self.git.attempt(self._existing(project), "cat-file", "blob", f"{sha(commit)}:{path}")
+        code, out, _ = await self.git.attempt(
+            self._existing(project), "cat-file", "blob", f"{commit_id(commit)}:{path}"
+        )
         if code:
             raise Unknown(f"{commit[:12]} has no file {path!r}.", hint="Check the path; it counts from the top folder.")
         return out
@@ -176,20 +179,22 @@ class MirrorMerger:
 
     async def join(self, project: str, onto: str, head: str, message: str) -> tuple[str, tuple[str, ...]]:
         async with self._mirrors.held(project) as (mirror, git):
-            tree, files = await _merged(git.bounded(), mirror, sha(onto), sha(head))
+            tree, files = await _merged(git.bounded(), mirror, commit_id(onto), commit_id(head))
             if not tree:
                 return "", files
-            sides = ("-p", sha(onto), "-p", sha(head))
+            sides = ("-p", commit_id(onto), "-p", commit_id(head))
             return await git.text(mirror, "commit-tree", tree, *sides, stdin=message.encode()), ()
 
     async def holds(self, project: str, commit: str, within: str) -> bool:
         mirror = self._mirrors.path(project)
-        code, _, _ = await self._mirrors.git.attempt(mirror, "merge-base", "--is-ancestor", sha(commit), sha(within))
+        code, _, _ = await self._mirrors.git.attempt(
+            mirror, "merge-base", "--is-ancestor", commit_id(commit), commit_id(within)
+        )
         return code == 0
 
     async def keep(self, project: str, stack: str, commit: str) -> None:
         async with self._mirrors.held(project) as (mirror, git):
-            await git.run(mirror, "update-ref", f"refs/midwatch/stacks/{part(stack)}", sha(commit))
+            await git.run(mirror, "update-ref", f"refs/midwatch/stacks/{part(stack)}", commit_id(commit))
 
 
 async def _merged(git: Git, mirror: Path, onto: str, head: str) -> tuple[str, tuple[str, ...]]:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from midwatch.errors import Refused, Unavailable
 from midwatch.terms.agents import IN_CHECKOUT
+from midwatch.terms.projects import commit_id
 from midwatch.workshop.git.git import environment, hardened
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.process_limits import WALL
 from midwatch.workshop.sandbox.walls.entry import place_inside
 from midwatch.workshop.sandbox.walls.spec import MIB, SandboxLimits, SandboxSpec
-from midwatch.workshop.upkeep.folders import remove, sha
+from midwatch.workshop.upkeep.folders import remove
 
 DELIVERY_REF = "refs/heads/delivery"
 MOST_BYTES = 128 * MIB
@@ -104,7 +105,7 @@ umask 077
 {{ code=0; git bundle create --quiet --version=2 - "^$base" {DELIVERY_REF} || code=$?; echo $code > "$desk/code"; }} \\
   | head -c {MOST_BYTES + 1} > "$desk/bundle"
 """
-    code = await git_sandbox.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
+    code = await git_sandbox.run(script, {"base": commit_id(base), "head": commit_id(head)}, wall=wall)
     made = git_sandbox.folder / "out" / "bundle"
     if code == 0:
         await asyncio.to_thread(safe_files.plain, made, most=MOST_BYTES)
@@ -129,7 +130,7 @@ async def difference(git_sandbox: SandboxedGit, *, base: str, head: str, most: i
     """Return the patch from base to head, at most that many bytes."""
     form = "--patch --text --no-textconv --no-ext-diff --no-color"
     script = f'{_AT_HEAD}\ngit diff {form} "$base" "$head" -- | head -c {most} > "$desk/patch"\n'
-    code = await git_sandbox.run(script, {"base": sha(base), "head": sha(head)}, wall=wall)
+    code = await git_sandbox.run(script, {"base": commit_id(base), "head": commit_id(head)}, wall=wall)
     return "" if code else (await git_sandbox.read("patch", most=most)).decode(errors="replace")
 
 

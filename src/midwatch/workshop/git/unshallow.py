@@ -1,17 +1,16 @@
 """Completes what a shallow or partial clone lacks, from its origin, and writes nothing to the clone itself."""
 
 import asyncio
-import re
 import shlex
 from pathlib import Path
 
 from midwatch.errors import MidwatchError, Refused
+from midwatch.terms.projects import COMMIT_ID
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.remotes import checked, failure, is_url
 from midwatch.workshop.sandbox import safe_files
 
 MOST_ROOTS = 1000
-_SHA = re.compile(r"[0-9a-f]{40}")
 
 
 async def is_shallow(git: Git, top: Path) -> bool:
@@ -78,7 +77,7 @@ async def _roots(git: Git, top: Path) -> list[str]:
     folder = Path(await quiet.text(top, "rev-parse", "--path-format=absolute", "--git-common-dir"))
     cut = await asyncio.to_thread(safe_files.text, folder, "shallow", most=1 << 20)
     known = await quiet.text(top, "for-each-ref", "--format=%(objectname)", "refs/remotes")
-    return list(dict.fromkeys(_SHA.findall(f"{cut}\n{known}")))[:MOST_ROOTS]
+    return list(dict.fromkeys(COMMIT_ID.findall(f"{cut}\n{known}")))[:MOST_ROOTS]
 
 
 async def _not_there(git: Git, mirror: Path, names: list[str]) -> list[str]:

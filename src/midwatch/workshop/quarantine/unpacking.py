@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from midwatch.errors import Refused
+from midwatch.terms.projects import commit_id
 from midwatch.workshop.git.git import Git, telling_line
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sandboxed_git import MOST_BYTES
-from midwatch.workshop.upkeep.folders import remove, sha
+from midwatch.workshop.upkeep.folders import remove
 
 MIB = 1 << 20
 MOST_HEADER = 64 * 1024
@@ -122,7 +123,7 @@ def _read_header(header: bytes, delivery: PackedWork) -> list[str]:
     if first != b"# v2 git bundle":
         raise unreadable("it is not a git bundle")
     heads = [line.split(b" ")[0].decode(errors="replace") for line in lines if not line.startswith(b"-")]
-    if heads != [sha(delivery.head)] or not sha(delivery.base):
+    if heads != [commit_id(delivery.head)] or not commit_id(delivery.base):
         raise unreadable("it holds another commit than the one promised")
     return [line[1:41].decode(errors="replace") for line in lines if line.startswith(b"-")]
 

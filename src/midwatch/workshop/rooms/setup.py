@@ -25,6 +25,7 @@ from midwatch.rules.checks.setups import (
 from midwatch.rules.paths import names
 from midwatch.rules.recovery.failing_output import failing_output
 from midwatch.terms.jobs import CheckResult
+from midwatch.terms.projects import commit_id
 from midwatch.workshop.checks.change_facts import look
 from midwatch.workshop.checks.checks import advice
 from midwatch.workshop.git.checkouts import Checkouts
@@ -33,7 +34,7 @@ from midwatch.workshop.sandbox.background import meanwhile
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.short_command import CommandEnd
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
-from midwatch.workshop.upkeep.folders import locked, part, remove, sha
+from midwatch.workshop.upkeep.folders import locked, part, remove
 
 DEPENDS_ON = (
     *("*.lock", "*-lock.json", "*-lock.yaml", "go.sum", "go.mod", "npm-shrinkwrap.json", "package.json", "*.nix"),
@@ -150,7 +151,7 @@ class Setups:
 
     async def _listed(self, project: str, commit: str) -> list[tuple[str, str]]:
         mirrors = self._checkouts.mirrors
-        listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", sha(commit))
+        listed = await mirrors.git.run(mirrors.path(project), "ls-tree", "-r", "-z", commit_id(commit))
         lines = (line.split(b"\t", 1) for line in listed.split(b"\0") if line)
         return [(path.decode(errors="replace"), about.split()[2].decode()) for about, path in lines]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from midwatch.terms.money import many
+from midwatch.terms.figures import many
 
 EVERY_SECONDS = 2.0
 RESTS = 50

@@ -12,20 +12,12 @@ from pathlib import Path
 from midwatch.errors import Misuse, Unavailable
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
-_SHA = re.compile(r"[0-9a-f]{40}")
 
 
 def part(name: str) -> str:
     """Return the name if it can safely be one part of a path and of a ref, else raise Misuse."""
     if not _NAME.fullmatch(name) or ".." in name or name.endswith((".", ".lock")):
         raise Misuse(f"{name!r} cannot name a folder.", hint="Use letters, digits, '_', '-' and single dots.")
-    return name
-
-
-def sha(name: str) -> str:
-    """Return the commit id if it is written in full, else raise Misuse: an option must not pass for one."""
-    if not _SHA.fullmatch(name):
-        raise Misuse(f"{name!r} is not a full commit id.", hint="Give all 40 hexadecimal digits.")
     return name
 
 

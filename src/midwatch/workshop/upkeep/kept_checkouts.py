@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from midwatch.errors import MidwatchError
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 from midwatch.terms.term import Term
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.git.sandboxed_git import SandboxedGit

@@ -9,7 +9,7 @@ from midwatch.crew.housekeeper.bounds.mandate import Mandate
 from midwatch.crew.housekeeper.bounds.scope import PathScope
 from midwatch.crew.housekeeper.findings import FixableFinding
 from midwatch.crew.housekeeper.tree import Tree
-from midwatch.terms.money import joined, some
+from midwatch.terms.figures import joined, some
 
 Piece = tuple[str, str]
 """A kind of work in one file."""

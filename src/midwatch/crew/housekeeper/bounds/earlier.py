@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds
 from midwatch.crew.housekeeper.git import Checkout
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 OPEN, REJECTED = "open", "rejected"
 Line = tuple[str, str]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from midwatch.crew.housekeeper import kinds
-from midwatch.terms.money import joined
+from midwatch.terms.figures import joined
 
 LINT = "lint"
 """Whatever ruff reports, formatting left out."""

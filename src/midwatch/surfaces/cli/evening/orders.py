@@ -10,8 +10,7 @@ from midwatch.errors import Misuse
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, agreed, head, line, moment, show_json, wanted
-from midwatch.terms.money import dollars, micros
-from midwatch.views.text.plain import counted
+from midwatch.terms.figures import dollars, micros, some
 
 REFUSED = "push to a protected branch, deploy, pay, send mail, merge without you"
 
@@ -148,7 +147,7 @@ def start(
     typer.echo(f"Night {session['number']} has begun at level {session['level']}.")
     for seen in session["repositories"]:
         if seen["dirty"]:
-            line(f"{seen['path']}: {counted(len(seen['dirty']), 'uncommitted file')} left out of it.")
+            line(f"{seen['path']}: {some(len(seen['dirty']), 'uncommitted file')} left out of it.")
     typer.echo("Follow it: midwatch watch")
 
 

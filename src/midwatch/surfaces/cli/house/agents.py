@@ -10,7 +10,7 @@ from midwatch.surfaces.cli.house import agent_logins
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.listing import lists
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, head, line, moment, show_json, table
-from midwatch.views.text.plain import counted
+from midwatch.terms.figures import some
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 CREDENTIALS = {"api_key": "API key", "oauth": "subscription token"}
@@ -54,7 +54,7 @@ def try_agents(
     models = sum(bool(rows[name]["model"]) for name in asked)
     if models and not as_json:
         more = ", and some thousand more for its program" if whole else ""
-        typer.echo(f"Saying hello to {counted(models, 'model')}; each costs about a token{more}.")
+        typer.echo(f"Saying hello to {some(models, 'model')}; each costs about a token{more}.")
     tested = []
     for name in asked:
         led = {"program_hello": _led(rows[name])} if whole else {}

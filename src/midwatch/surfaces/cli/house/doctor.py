@@ -124,7 +124,7 @@ def _walls() -> list[Finding]:
     """Check which sandbox this machine can build, and list the toolchains and the kept checkouts."""
     from midwatch.compose import local_checks  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings  # noqa: PLC0415  heavy
-    from midwatch.terms.money import size  # noqa: PLC0415
+    from midwatch.terms.figures import size  # noqa: PLC0415
     from midwatch.views.pages.walls import WALLS  # noqa: PLC0415
 
     home = client.home()
@@ -147,7 +147,7 @@ def _secrets() -> list[Finding]:
     """Fetch each secret as the server will; its value is never printed."""
     from midwatch.compose.local_checks import unreadable  # noqa: PLC0415  heavy
     from midwatch.settings import load_settings, secret_references  # noqa: PLC0415
-    from midwatch.terms.money import joined  # noqa: PLC0415
+    from midwatch.terms.figures import joined  # noqa: PLC0415
     from midwatch.terms.secrets import SecretPlace  # noqa: PLC0415
 
     try:

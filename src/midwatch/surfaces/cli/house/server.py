@@ -17,7 +17,7 @@ from midwatch.surfaces.address import FIRST_LOGIN, PORT_TAKEN, SOCKET
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import show_json
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 
 UNIT = """\
 [Unit]

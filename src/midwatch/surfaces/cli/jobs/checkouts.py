@@ -7,7 +7,7 @@ import typer
 from midwatch.errors import Unknown
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, line, show_json, wanted
-from midwatch.terms.money import size
+from midwatch.terms.figures import size
 
 
 def look(

@@ -13,8 +13,7 @@ from midwatch.surfaces.cli.jobs.stream_lines import Say, show_line
 from midwatch.surfaces.cli.night.asks import show_ask
 from midwatch.surfaces.cli.shell import asks_shown, client
 from midwatch.surfaces.cli.shell.screen import answered, bad, good, line, wanted
-from midwatch.terms.money import dollars, many
-from midwatch.views.text.plain import counted
+from midwatch.terms.figures import dollars, many, some
 
 WAIT = 5
 """Seconds one request for new entries may stay open."""
@@ -186,9 +185,9 @@ def tell_end(answer: dict[str, Any]) -> None:
     if answer["pull_request"] is None:
         line(f"Job {number} in {answer['project']} is done: {answer['why']}", first=good("  "))
         return
-    asked = counted(*((answer["requests"], "request") if answer["turns"] is None else (answer["turns"], "turn")))
+    asked = some(*((answer["requests"], "request") if answer["turns"] is None else (answer["turns"], "turn")))
     cost = f"{dollars(answer['usd_micros'])}, {many(answer['tokens'])} tokens, {asked}"
-    size = f"{counted(answer['files'], 'file')}, +{answer['insertions']} -{answer['deletions']}"
+    size = f"{some(answer['files'], 'file')}, +{answer['insertions']} -{answer['deletions']}"
     line(
         f"Pull request {answer['pull_request']} in {answer['project']}: {answer['title']} ({answer['branch']})",
         first=good("  "),

@@ -20,7 +20,8 @@ from midwatch.surfaces.cli.shell.screen import (
     show_json_list,
     table,
 )
-from midwatch.views.text.plain import counted, spaced
+from midwatch.terms.figures import some
+from midwatch.views.text.plain import spaced
 
 PAGE = 200
 """Rows of one answer; the first screen waits for no more."""
@@ -73,7 +74,7 @@ def _rows(night: str, tag: str, after: int, *, limit: int | None) -> Iterator[di
 def _show_row(row: dict[str, Any], today: str, *, prompts: bool) -> str:
     """Print one row, and the day where a new one begins."""
     if "seconds" in row:
-        quiet = counted(round(row["seconds"] / 60), "quiet minute")
+        quiet = some(round(row["seconds"] / 60), "quiet minute")
         typer.echo(typer.style(f"          ... {quiet}", dim=True))
         return today
     if day(row["at"]) != today:
@@ -91,7 +92,7 @@ def _show_answer(answer: dict[str, Any], *, prompts: bool) -> None:
     line(f"prompt: template {answer['template']} ({answer['version']}):", indent=TOLD)
     exactly("\n".join(lines if prompts else lines[:FOLDED]), indent=f"{TOLD}| ")
     if not prompts and len(lines) > FOLDED:
-        line(f"{counted(len(lines) - FOLDED, 'more line')}: midwatch replay --prompts", indent=TOLD)
+        line(f"{some(len(lines) - FOLDED, 'more line')}: midwatch replay --prompts", indent=TOLD)
 
 
 def why(
@@ -163,7 +164,7 @@ def rehearse(
     if as_json:
         show_json(answer)
         return
-    head(f"{counted(len(answer['rows']), 'recorded proposal')} at level {level}")
+    head(f"{some(len(answer['rows']), 'recorded proposal')} at level {level}")
     if not answer["rows"]:
         return
     lines = [

@@ -19,7 +19,7 @@ from midwatch.surfaces.cli.shell.screen import (
     show_json,
     wanted,
 )
-from midwatch.views.text.plain import counted
+from midwatch.terms.figures import some
 
 NIGHT = typer.Option("", help="A night's number; the newest by default.")
 JOB = typer.Option("", help="A job's number, for the night or the command that it worked in.")
@@ -58,7 +58,7 @@ def show_brief(answer: dict[str, Any]) -> None:
         for text in section["lines"]:
             line(text)
     scores = ", ".join(f"run {run['number']}: {score_text(run['score_pre'])}" for run in answer["runs"])
-    cut = f"; {counted(brief['cut'], 'line')} left out" if brief["cut"] else ""
+    cut = f"; {some(brief['cut'], 'line')} left out" if brief["cut"] else ""
     typer.echo(typer.style(f"\n{brief['words']} words{cut}. Score before review: {scores or 'none'}.", dim=True))
 
 

@@ -9,7 +9,7 @@ import typer
 from midwatch.errors import Misuse
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, forget_typed, good, head, line, show_json, wanted
-from midwatch.views.text.plain import counted
+from midwatch.terms.figures import some
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 PROJECT = typer.Option("", "--project", "-p", help="A project's name; may be left out where only one has a stack.")
@@ -36,7 +36,7 @@ def _show(row: dict[str, Any]) -> None:
     head(f"{row['project_name']} · stack {row['number']} · {row['headline']}")
     typer.echo(f"  ○ {row['into']} at {row['base'][:12]}")
     for step in row["order"]:
-        said = f"{step['title']} (job {step['job_number']}, {counted(step['lines'], 'line')}) {step['branch']}"
+        said = f"{step['title']} (job {step['job_number']}, {some(step['lines'], 'line')}) {step['branch']}"
         line(said, first=f"  ● {step['number']} ")
     for one in row["left_out"]:
         said = f"{one['title']} (job {one['job_number']}): {one['said']}"

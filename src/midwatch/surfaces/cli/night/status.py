@@ -22,7 +22,8 @@ from midwatch.surfaces.cli.shell.screen import (
     wanted,
     width,
 )
-from midwatch.views.text.plain import ISOLATION_MARKS, clean, counted
+from midwatch.terms.figures import some
+from midwatch.views.text.plain import ISOLATION_MARKS, clean
 
 WAIT = 20
 """Seconds one request for new entries may stay open."""
@@ -82,7 +83,7 @@ def show_status(now: dict[str, Any]) -> None:
         line(PORT_TAKEN.format(taken=now["port_taken"], pages=now["pages"]), indent="")
     night = now["night"]
     if night is None:
-        typer.echo(f"No night yet; {counted(now['projects'], 'project')}.")
+        typer.echo(f"No night yet; {some(now['projects'], 'project')}.")
         begin = "midwatch brief --example > orders.toml" if now["projects"] else "midwatch project add PATH"
         typer.echo(f"  Begin: {begin}")
     else:
@@ -124,7 +125,7 @@ def _show_night(night: dict[str, Any]) -> None:
     head(f"{called} · {mode} · level {night['level']}")
     typer.echo(
         f"  {night['minutes']:g} of {night['max_minutes']} min · round {night['rounds']} · "
-        f"{counted(night['decisions'], 'decision')}, {night['actions']} done"
+        f"{some(night['decisions'], 'decision')}, {night['actions']} done"
     )
     typer.echo(f"  {night['progress']} · {night['spent']}")
     if night["waits_for"]:

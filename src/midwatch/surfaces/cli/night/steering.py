@@ -5,7 +5,7 @@ import typer
 from midwatch.surfaces.cli.main import verbs
 from midwatch.surfaces.cli.shell import client
 from midwatch.surfaces.cli.shell.screen import JSON_FLAG, line, show_json
-from midwatch.views.text.plain import counted
+from midwatch.terms.figures import some
 
 
 def pause(why: str = typer.Option("", help="Shown in the status.")) -> None:
@@ -77,8 +77,8 @@ def level(
         typer.echo(f"  This night runs at {now['tonight']}; the standing level is {now['level']}.")
     if "observed_rounds" in now:
         typer.echo(
-            f"  seen so far: {counted(now['observed_rounds'], 'valid round')} at observe, "
-            f"{counted(now['clean_nights'], 'clean night')}"
+            f"  seen so far: {some(now['observed_rounds'], 'valid round')} at observe, "
+            f"{some(now['clean_nights'], 'clean night')}"
         )
 
 

@@ -11,8 +11,8 @@ from midwatch.errors import MidwatchError, Refused
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.web.site.page import fragment
+from midwatch.terms.figures import size
 from midwatch.terms.jobs import JobState
-from midwatch.terms.money import size
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow, SessionRow
 from midwatch.views.text.plain import clean

@@ -15,7 +15,7 @@ from midwatch.settings import gate_limits
 from midwatch.surfaces.queries import channels, preflights
 from midwatch.terms.acts import LEVEL_MEANS, MATRIX
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.money import dollars, micros, span
+from midwatch.terms.figures import dollars, micros, span
 from midwatch.terms.orders import Orders
 from midwatch.terms.projects import Flag, SessionState, WorkStatus
 from midwatch.terms.records import AskRow, GoalRow, PreflightRow, ProjectRow, SessionRow, WorkRow

@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from midwatch.errors import MidwatchError, Misuse, Stale
 from midwatch.evening.orders_file import read_orders
-from midwatch.terms.money import joined
+from midwatch.terms.figures import joined
 from midwatch.terms.orders import LINES, OrderedWork, Orders
 from midwatch.views.pages.orders_text import orders_text
 from midwatch.views.text.plain import harmless

@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from midwatch.terms.money import minutes_in_words
+from midwatch.terms.figures import minutes_in_words
 from midwatch.terms.term import Term
 from midwatch.views.pages.live.night_picture import LANES, Fold, Lane, NightPicture, Span, in_words
 

@@ -6,7 +6,7 @@ from midwatch.journal.events import crew as ev
 from midwatch.journal.events import workshop as workshop_events
 from midwatch.journal.events.signals import MilestoneReached, SignalAnswered, SignalEvent, SignalPassed, SignalSeen
 from midwatch.terms.agents import SignalKind
-from midwatch.terms.money import dollars, many, size
+from midwatch.terms.figures import dollars, many, size
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean
 

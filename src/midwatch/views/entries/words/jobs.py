@@ -4,11 +4,11 @@ from typing import assert_never
 
 from midwatch.journal.events import jobs as ev
 from midwatch.journal.events.jobs import BoxEvent, JobBoxed, JobBoxOpened, JobWarned
+from midwatch.terms.figures import dollars, size, some
 from midwatch.terms.jobs import Change, Done
-from midwatch.terms.money import dollars, size
 from midwatch.views.entries.groups import Closing, Holding, Making, Proving, Pulling, Setting
 from midwatch.views.text.names import Names
-from midwatch.views.text.plain import clean, counted, spaced
+from midwatch.views.text.plain import clean, spaced
 from midwatch.views.text.proof import PROVEN
 
 CHECKS = {
@@ -53,7 +53,7 @@ def _setting(event: Setting, names: Names) -> str:
             tries = f", try {event.attempt}" if event.attempt > 1 else ""
             text = f"{_name(event.job, names)} started {event.stage.said}{tries}"
         case ev.JobMirrored(repository=facts):
-            dirty = f"; {counted(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
+            dirty = f"; {some(len(facts.dirty), 'uncommitted file')} left alone" if facts.dirty else ""
             text = f"{_name(event.job, names)} is based on {clean(facts.branch)} at {clean(facts.head)[:12]}{dirty}"
         case ev.JobPrepared():
             text = f"{_name(event.job, names)} is ready for its agent"
@@ -161,14 +161,14 @@ def _pull_request(name: str, names: Names) -> str:
 
 
 def _done(done: Done) -> str:
-    left = f"; {counted(len(done.left), 'finding')} left for a person" if done.left else ""
-    return f"{clean(done.summary).rstrip('.')} ({counted(len(done.commits), 'commit')}){left}"
+    left = f"; {some(len(done.left), 'finding')} left for a person" if done.left else ""
+    return f"{clean(done.summary).rstrip('.')} ({some(len(done.commits), 'commit')}){left}"
 
 
 def _change(change: Change) -> str:
     twice = f"; review carefully: {clean(', '.join(change.flagged), 80)}" if change.flagged else ""
-    extent = f"{counted(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
-    return f"{counted(len(change.commits), 'commit')}, {extent}{twice}"
+    extent = f"{some(len(change.files), 'file')}, +{change.insertions} -{change.deletions}"
+    return f"{some(len(change.commits), 'commit')}, {extent}{twice}"
 
 
 def box_sentence(event: BoxEvent, names: Names) -> str:

@@ -5,12 +5,12 @@ from typing import assert_never
 from midwatch.journal.events import morning as ev
 from midwatch.journal.events import stack as stack_events
 from midwatch.journal.events.stack import StackEvent
-from midwatch.terms.money import some
+from midwatch.terms.figures import some
 from midwatch.terms.report import Review
 from midwatch.terms.stack import StackVerdict
 from midwatch.views.entries.groups import Receipts, Reviewing
 from midwatch.views.text.names import Names
-from midwatch.views.text.plain import clean, counted, spaced
+from midwatch.views.text.plain import clean, spaced
 
 
 def sentence(event: ev.MorningEvent, names: Names) -> str:
@@ -28,7 +28,7 @@ def _receipts(event: Receipts) -> str:
             notes = f" ({clean(evidence.notes, 120)})" if evidence.notes else ""
             text = f"Evidence: {clean(evidence.citation)}{notes}"
         case ev.ClaimMade(claim=claim):
-            on = "untested" if claim.hypothesis else f"on {counted(len(claim.evidence), 'piece')} of evidence"
+            on = "untested" if claim.hypothesis else f"on {some(len(claim.evidence), 'piece')} of evidence"
             text = f"Claim ({spaced(claim.strength)}, {on}): {clean(claim.text)}"
         case ev.ArtifactKept():
             text = f"Kept a {spaced(event.type)}: {clean(event.title)}"
@@ -43,8 +43,8 @@ def _receipts(event: Receipts) -> str:
 def _reviewing(event: Reviewing, names: Names) -> str:
     match event:
         case ev.ReportWritten(brief=brief):
-            advice = counted(len(event.recommendations), "recommendation")
-            text = f"The brief is ready ({counted(brief.words, 'word')}, {advice}): {clean(brief.headline)}"
+            advice = some(len(event.recommendations), "recommendation")
+            text = f"The brief is ready ({some(brief.words, 'word')}, {advice}): {clean(brief.headline)}"
         case ev.RunScored(score=score):
             when = "before" if event.phase == "pre" else "after"
             value = "nothing to measure" if score is None else f"{score:.2f}"
@@ -63,7 +63,7 @@ def _reviewing(event: Reviewing, names: Names) -> str:
 def _review(review: Review) -> str:
     flags = f"; flagged {', '.join(spaced(flag.value) for flag in review.flags)}" if review.flags else ""
     ratings = f"usefulness {review.usefulness}, trust {review.trust}, brevity {review.brevity}"
-    return f"{ratings}, {counted(len(review.outcomes), 'verdict')}{flags}"
+    return f"{ratings}, {some(len(review.outcomes), 'verdict')}{flags}"
 
 
 def stack_sentence(event: stack_events.StackEvent, names: Names) -> str:

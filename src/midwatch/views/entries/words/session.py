@@ -6,10 +6,11 @@ from midwatch.journal.events import session as ev
 from midwatch.journal.events.notices import AskPostponed, NoticeEvent, NoticeRouted, PushBegun, PushFailed
 from midwatch.terms.asks import Tier
 from midwatch.terms.english import without_answer
+from midwatch.terms.figures import some
 from midwatch.terms.orders import Orders
 from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching
 from midwatch.views.text.names import Names
-from midwatch.views.text.plain import clean, counted, listed, spaced
+from midwatch.views.text.plain import clean, listed, spaced
 from midwatch.views.text.states import NOTICE_GOES
 
 LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the summary", Tier.LOG: "Noted"}
@@ -43,7 +44,7 @@ def _briefing(event: Briefing, names: Names) -> str:
         case ev.OrdersSigned(by=by):
             text = f"{clean(by)} signed the orders"
         case ev.SessionStarted():
-            work = counted(len(event.items), "item")
+            work = some(len(event.items), "item")
             began = f"{_whose(event, names)} began at level {event.level.value}"
             text = f"{began}: {work}, until {names.clock(event.ends_at)} at the latest"
         case _:
@@ -149,9 +150,9 @@ def notice_sentence(event: NoticeEvent, names: Names) -> str:
         case NoticeRouted(delivery=delivery, channel=channel):
             return f"A notice {NOTICE_GOES[delivery].format(channel=clean(channel))}"
         case PushBegun(channel=channel, notices=notices):
-            return f"A message with {counted(len(notices), 'notice')} goes to {clean(channel)}"
+            return f"A message with {some(len(notices), 'notice')} goes to {clean(channel)}"
         case PushFailed(channel=channel, error=error, given_up=given_up):
-            end = f" {counted(len(given_up), 'notice')} will not be tried again." if given_up else ""
+            end = f" {some(len(given_up), 'notice')} will not be tried again." if given_up else ""
             return f"{clean(channel)} refused a message: {clean(error)}{end}"
         case AskPostponed(ask=ask, due_at=due_at, why=why):
             called = names.of(ask, "an ask")

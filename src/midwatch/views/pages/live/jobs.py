@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 from midwatch.journal.events import Event
 from midwatch.journal.events.crew import ToolCallDecided
+from midwatch.terms.figures import minutes_in_words
 from midwatch.terms.jobs import JobState, Stage
-from midwatch.terms.money import minutes_in_words
 from midwatch.terms.records import JobRow, ProjectRow
 from midwatch.terms.term import Term
 from midwatch.views.entries.describe import describe

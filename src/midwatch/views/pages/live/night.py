@@ -6,7 +6,7 @@ from typing import Final
 
 from midwatch.journal.entry import Entry
 from midwatch.terms.acts import LEVEL_MEANS
-from midwatch.terms.money import dollars, many, micros, span
+from midwatch.terms.figures import dollars, many, micros, some, span
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import CheckInRow, JobRow, SessionRow
 from midwatch.terms.report import WorkTally
@@ -15,7 +15,7 @@ from midwatch.views.entries.describe import describe
 from midwatch.views.entries.tags import MILESTONES, Phase, phase_of
 from midwatch.views.pages.job_line import spent_by
 from midwatch.views.text.names import Names, session_named
-from midwatch.views.text.plain import clean, counted, spaced
+from midwatch.views.text.plain import clean, spaced
 
 FEED_ROWS: Final = 60
 ALMOST: Final = 0.8
@@ -197,7 +197,7 @@ def gauges(
         Gauge(name="Decisions", said=f"{session.decisions:,}, of which {session.actions:,} done"),
         _gauge("Money", f"{dollars(spent.usd_micros)} of {dollars(granted)}", spent.usd_micros, granted),
         _gauge("Tokens", f"{many(spent.tokens)} of {many(limits.tokens)}", spent.tokens, limits.tokens),
-        _gauge("Your attention", f"{asks} of {counted(attention, 'ask')}", asks, attention),
+        _gauge("Your attention", f"{asks} of {some(attention, 'ask')}", asks, attention),
     )
 
 

@@ -7,9 +7,9 @@ from typing import Final, Literal
 from midwatch.journal.entry import Entry
 from midwatch.journal.events import session as ev
 from midwatch.journal.events.jobs import JobApproved, JobClaimed, JobCreated, JobEnded, JobPlanned
-from midwatch.terms.money import minutes_in_words
+from midwatch.terms.figures import minutes_in_words, some
 from midwatch.terms.term import Term
-from midwatch.views.text.plain import clean, counted
+from midwatch.views.text.plain import clean
 
 Lane = Literal["sense", "plan", "act", "job", "ask"]
 LANES: Final[tuple[Lane, ...]] = ("sense", "plan", "act", "job", "ask")
@@ -75,9 +75,9 @@ def night_picture(entries: Sequence[Entry], begin: datetime, now: datetime, noun
 def in_words(picture: NightPicture) -> str:
     """Describe the picture in words, for screen readers."""
     result = [
-        counted(sum(span.lane == "sense" for span in picture.spans), "round"),
-        counted(len({span.what for span in picture.spans if span.lane == "job"}), "job"),
-        counted(sum(span.lane == "ask" for span in picture.spans), "ask"),
+        some(sum(span.lane == "sense" for span in picture.spans), "round"),
+        some(len({span.what for span in picture.spans if span.lane == "job"}), "job"),
+        some(sum(span.lane == "ask" for span in picture.spans), "ask"),
     ]
     idle = sum(((fold.end - fold.begin) for fold in picture.folds), timedelta())
     quiet = f", {minutes_in_words(idle)} idle and folded" if picture.folds else ""
