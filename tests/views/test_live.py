@@ -141,7 +141,7 @@ def test_any_journal_can_be_pictured_and_no_word_of_it_becomes_markup(entries: t
     assert all(span.begin <= span.end <= now for span in picture.spans)
     assert all(fold.end - fold.begin > IDLE for fold in picture.folds)
     drawn = ElementTree.fromstring(timeline_svg(picture))  # noqa: S314  our own drawing
-    assert {one.tag for one in drawn.iter()} <= {"svg", "defs", "pattern", "line", "rect", "title", "text", "a"}
+    assert {one.tag for one in drawn.iter()} <= {"svg", "defs", "pattern", "line", "rect", "title", "text", "a", "g"}
     assert len(drawn.findall("a")) == len(merged(picture.spans, Ruler(picture)))
 
 
