@@ -8,6 +8,7 @@ import pytest
 from midwatch.crew.housekeeping import Housekeeper
 from midwatch.evening.projects import flag_project, set_level
 from midwatch.night.asks import settlement
+from midwatch.settings.zone import local_time
 from midwatch.surfaces.queries.status import status
 from midwatch.surfaces.web.pages.morning import page_of
 from midwatch.surfaces.web.stream.live_regions import Painter
@@ -17,6 +18,7 @@ from midwatch.terms.projects import Flag
 from midwatch.terms.records import AskRow, PastAct, ReportRow, RunRow, SessionRow
 from midwatch.terms.report import ITEM_DONE, ScoreParts
 from midwatch.terms.trust import Level
+from midwatch.views.text.names import MOMENT
 from tests.nights.house import ONE_TRY, TestHouse, a_house, orders, sample_repository
 from tests.nights.scripted import GOOD, FailingAgent, ScriptedAgent
 from tests.nights.test_delivered import TIDY, Idle
@@ -114,6 +116,20 @@ def lines_of(report: ReportRow, title: str) -> tuple[str, ...]:
     return next(one for one in report.brief.sections if one.title == title).lines
 
 
+async def test_of_two_deliveries_the_better_proven_one_comes_first(tmp_path: Path) -> None:
+    """RULES 6: though it was ordered second."""
+    async with house_of(tmp_path) as house:
+        await house.project(sample_repository(tmp_path / "a"), name="a", checks=())
+        await house.project(sample_repository(tmp_path / "b"), name="b")
+        work = tuple(OrderedWork(project=name, title=f"Work on {name}", agent="good") for name in "ab")
+        await house.begin(orders(level=Level.FULL, work=work))
+        await house.to_the_brief()
+        await house.settle()
+        (report,) = await house.house.records.find(ReportRow)
+        asked = [one.text.partition(",")[0] for one in report.recommendations]
+        assert asked == ["Merge pull request 2", "Review pull request 1"]
+
+
 async def test_what_found_no_free_place_is_not_started_and_wants_no_decision(tmp_path: Path) -> None:
     """It was called refused, with the advice to change what refused it."""
     async with a_house(tmp_path / "home", agents=AGENTS, flags={"jobs.max_in_all": 2}) as house:
@@ -154,6 +170,10 @@ async def test_an_open_ask_about_failed_work_is_one_decision_and_not_two(tmp_pat
         assert page.verdict == "One of two done. One needs your attention."
         (line,) = lines_of(report, "Decisions needed")
         assert line.startswith(f"{ask.number}. {ask.question[:40]}")
+        assert ask.due_at is not None
+        due = local_time(house.house.loaded.settings, ask.due_at)
+        (after,) = lines_of(report, "Next without input")
+        assert f"ask {ask.number} is decided by silence at {due:{MOMENT}};" in after
         assert [one.number for one in page.decisions] == [ask.number]
 
 
