@@ -126,7 +126,7 @@ async def test_of_two_deliveries_the_better_proven_one_comes_first(tmp_path: Pat
         await house.to_the_brief()
         await house.settle()
         (report,) = await house.house.records.find(ReportRow)
-        asked = [one.text.partition(",")[0] for one in report.recommendations]
+        asked = [one.text.partition(" of job")[0] for one in report.recommendations]
         assert asked == ["Merge pull request 2", "Review pull request 1"]
 
 
