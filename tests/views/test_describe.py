@@ -72,7 +72,7 @@ def test_a_verdict_is_told_with_its_deciding_reason() -> None:
     judged = ActJudged(
         act="a", session="s", number=1, proposal=Proposal(kind=ActKind.START), facts=Facts(now=EVENING), verdict=verdict
     )
-    assert describe(judged) == "Gate: start → execute and tell (At cautious, starting a job is done and told.)"
+    assert describe(judged) == "Gate: start: done, and you get a notice (At cautious, starting a job is done and told.)"
 
 
 def test_an_agent_cannot_paint_on_the_readers_terminal() -> None:

@@ -104,7 +104,7 @@ def test_a_recommendation_says_what_it_stands_on_and_who_allowed_it(entries: tup
     assert told.rests_on == "The checks pass on a fresh checkout; 1 piece of evidence"
     assert told.plan.startswith("Job 1 is planned: Remove 2 unused imports")
     assert told.approved == "The plan of job 1 is approved by silence"
-    assert (told.outcome, told.reasons) == ("execute and tell", ("At cautious, start is done and reported.",))
+    assert (told.outcome, told.reasons) == ("done, and you get a notice", ("At cautious, start is done and reported.",))
     assert told.signed == "ann signed the orders"
     assert told.tradeoffs
     jobless = tuple(entry for entry in entries if not isinstance(entry.event, JobCreated))

@@ -17,6 +17,7 @@ from midwatch.views.entries.describe import describe
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, spaced
 from midwatch.views.text.proof import PROVEN
+from midwatch.views.text.states import DECIDED
 
 E = TypeVar("E", bound=Event)
 Events = Sequence[Event]
@@ -77,7 +78,7 @@ def why_recommendation(entries: Sequence[Entry], recommendation_id: str, names: 
         job=names.of(name, "").capitalize(),
         plan=describe(plans[-1], names) if plans else "",
         approved=describe(approvals[-1], names) if approvals else "",
-        outcome=spaced(verdict.outcome.value) if verdict else "",
+        outcome=DECIDED[verdict.outcome] if verdict else "",
         reasons=tuple(clean(one.text) for one in verdict.reasons) if verdict else (),
         signed=describe(signed[-1], names) if signed else "",
     )

@@ -6,20 +6,13 @@ from typing import Final
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.session import ActJudged, CouncilSpoke, Opinion
 from midwatch.terms.term import Term
-from midwatch.terms.trust import GateOutcome
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, spaced
+from midwatch.views.text.states import DECIDED
 
 DECIDING: Final = ("council.spoke", "act.judged")
 """The two entries of a decision; they are always recorded together."""
 STANCES: Final = {"support": "for", "object": "against", "silent": "no opinion"}
-DECIDED: Final = {
-    GateOutcome.EXECUTE: "done",
-    GateOutcome.EXECUTE_AND_TELL: "done, and you get a notice",
-    GateOutcome.ASK_FIRST: "you are asked first",
-    GateOutcome.SAY_ONLY: "only proposed",
-    GateOutcome.REFUSE: "refused",
-}
 
 
 class VoiceShown(Term):

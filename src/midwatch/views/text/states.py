@@ -5,6 +5,7 @@ from typing import Final
 from midwatch.terms.asks import Delivery
 from midwatch.terms.jobs import JobState
 from midwatch.terms.report import ItemOutcome
+from midwatch.terms.trust import GateOutcome
 
 JOB_ENDED: Final = {
     JobState.DONE: "done",
@@ -52,6 +53,14 @@ PLAN_ENDED: Final = {
     "rejected": "rejected",
     "none": "overtaken by events",
 }
+DECIDED: Final = {
+    GateOutcome.EXECUTE: "done",
+    GateOutcome.EXECUTE_AND_TELL: "done, and you get a notice",
+    GateOutcome.ASK_FIRST: "you are asked first",
+    GateOutcome.SAY_ONLY: "only proposed",
+    GateOutcome.REFUSE: "refused",
+}
+"""What the gate decided about an act."""
 NOTICE_GOES: Final = {
     Delivery.NOW: "goes to {channel} now",
     Delivery.AFTER_QUIET: "goes to {channel} after quiet hours",

@@ -21,7 +21,7 @@ from midwatch.surfaces.cli.shell.screen import (
     table,
 )
 from midwatch.terms.figures import some
-from midwatch.views.text.plain import spaced
+from midwatch.views.text.states import DECIDED
 
 PAGE = 200
 """Rows of one answer; the first screen waits for no more."""
@@ -170,8 +170,8 @@ def rehearse(
     lines = [
         (
             row["kind"],
-            f"{spaced(row['then']['outcome'])} at {row['level']}",
-            spaced(row["would"]["outcome"]),
+            f"at {row['level']}: {DECIDED[row['then']['outcome']]}",
+            DECIDED[row["would"]["outcome"]],
             row["would"]["reason"],
         )
         for row in answer["rows"]

@@ -11,7 +11,7 @@ from midwatch.terms.orders import Orders
 from midwatch.views.entries.groups import Asking, Briefing, Course, Reaching
 from midwatch.views.text.names import Names
 from midwatch.views.text.plain import clean, listed, spaced
-from midwatch.views.text.states import NOTICE_GOES
+from midwatch.views.text.states import DECIDED, NOTICE_GOES
 
 LOUDNESS = {Tier.URGENT: "Urgent", Tier.ACTION: "Told", Tier.SUMMARY: "For the summary", Tier.LOG: "Noted"}
 
@@ -107,7 +107,7 @@ def _judged(event: ev.ActJudged, names: Names) -> str:
     where = names.projects.get(event.proposal.project)
     what = spaced(event.proposal.kind.value) + (f" in {where}" if where else "")
     why = f" ({clean(verdict.reasons[0].text)})" if verdict.reasons else ""
-    return f"Gate: {what} → {spaced(verdict.outcome.value)}{why}"
+    return f"Gate: {what}: {DECIDED[verdict.outcome]}{why}"
 
 
 def _asking(event: Asking, names: Names) -> str:
