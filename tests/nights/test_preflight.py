@@ -274,10 +274,11 @@ async def test_what_a_preflight_proposes_can_be_followed_one_by_one_in_any_order
         scripts = '"scripts": {"test": "nosuchrunner"}, "devDependencies": {"nosuchrunner": "1"}'
         commit(sample, "package.json", f'{{"name": "s", {scripts}}}')
         commit(sample, "tests/test_nothing.py", "def test_nothing():\n    pass\n")
-        fix = (await looked(house))[What.CHECKS, "sample"].fix
+        line = (await looked(house))[What.CHECKS, "sample"]
+        fix = line.fix
         setups = re.findall(r"project change sample --setup (\"[^\"]*\"|'[^']*')", fix)
         assert len(setups) == 1, fix
-        assert "pip install" in setups[0]
+        assert "pip install" in setups[0], line.text
         assert "npm install" in setups[0]
         assert "settings propose sandbox.setup_domains+=pip,npm --apply" in fix
 

@@ -113,8 +113,10 @@ async def test_the_terminal_shows_merges_checks_and_takes_back(tmp_path: Path, m
             assert git(source, "rev-parse", "main") == before
             await asyncio.to_thread(CliRunner().invoke, jobs, ["merge", "1"])
             outdated = (await types()).output
-            assert "Pull request 1 was merged since the stack was made." in outdated
-            assert "Check again which open branches go together: midwatch stack check --project sample" in outdated
-            assert "Your verdicts" not in outdated
+            assert "Pull request 1 was merged since the stack was made." in " ".join(outdated.split())
+            assert "Check again which open branches go together: midwatch stack check --project sample" in " ".join(
+                outdated.split()
+            )
+            assert "Your verdicts" not in " ".join(outdated.split())
             checked = await types("check", "--json")
             assert json.loads(checked.output)["number"] == 2
