@@ -268,12 +268,12 @@ SPOILT: dict[str, tuple[Spoil, What, LineState, str, str]] = {
 async def test_what_a_preflight_proposes_can_be_followed_one_by_one_in_any_order(tmp_path: Path) -> None:
     """Each proposal replaces a setup or a list of checks, so each has everything that the others want."""
     async with prepared(tmp_path, more='[sandbox]\ntoolchains = ["node"]\n') as house:
-        await _no_checks(house, tmp_path / "sample")
         sample = tmp_path / "sample"
         commit(sample, "pyproject.toml", '[project]\nname = "s"\nversion = "1"\n')
         scripts = '"scripts": {"test": "nosuchrunner"}, "devDependencies": {"nosuchrunner": "1"}'
         commit(sample, "package.json", f'{{"name": "s", {scripts}}}')
-        commit(sample, "tests/test_nothing.py", "def test_nothing():\n    pass\n")
+        checks = ("npm test", "python3 -m nosuchpytest")
+        await by_day.change_project(house.house.books, "sample", by="ann", checks=checks)
         line = (await looked(house))[What.CHECKS, "sample"]
         fix = line.fix
         setups = re.findall(r"project change sample --setup (\"[^\"]*\"|'[^']*')", fix)

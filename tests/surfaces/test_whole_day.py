@@ -301,7 +301,7 @@ def test_why_is_answered_for_entries_and_recommendations(day: Day) -> None:
 
 def test_rehearsing_lower_would_have_done_less(day: Day) -> None:
     assert day.person.types("rehearse", "--level", "observe", "--json").json["less"] >= 1
-    assert "say only" in day.person.types("rehearse", "--level", "observe").out
+    assert "only proposed" in day.person.types("rehearse", "--level", "observe").out
 
 
 def test_everything_adds_up(day: Day) -> None:

@@ -119,6 +119,8 @@ def orders(pairs: Sequence[Pair]) -> str:
     """The night's orders: one piece of work for each pair."""
     text = 'level = "cautious"\ngoals = ["Small improvements, each shown by a test"]\n'
     text += "\n[limits]\nminutes = 480\nusd = 40\n"
+    text += '\n[permissions]\ntools = ["repo_read", "repo_write_pr"]\nexternal = ["pull_request"]\n'
+    text += "silence_approves = true\n"
     for pair in pairs:
         title = json.dumps(pair.tree.work.title)
         text += f'\n[[work]]\nproject = "{pair.project}"\ntitle = {title}\nagent = "{pair.agent}"\n'
