@@ -223,7 +223,7 @@ class LocalForge:
             for kind in ("smudge", "process"):
                 if (await self._git.attempt(checkout, "config", "--get", f"filter.{name}.{kind}"))[0] == 0:
                     raise Refused(
-                        f"{path} passes through the filter {name!r} in {checkout}, a program that Midwatch does not run.",
+                        f"{path} passes through the filter {name!r} of {checkout}, and Midwatch does not run it.",
                         hint=f"Run it yourself: {by_hand}",
                     )
 

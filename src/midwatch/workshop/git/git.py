@@ -108,10 +108,8 @@ def drivers_off(keys: Iterable[str]) -> dict[str, str]:
     """Build the environment that empties these settings; a name may hold any character, so `-c` cannot carry it."""
     off: dict[str, str] = {}
     for number, key in enumerate(keys):
-        off |= {
-            f"GIT_CONFIG_KEY_{number}": key,
-            f"GIT_CONFIG_VALUE_{number}": "" if key[-9:] != ".required" else "false",
-        }
+        empty = "false" if key.endswith(".required") else ""
+        off |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": empty}
     return {"GIT_CONFIG_COUNT": str(len(off) // 2), **off}
 
 
