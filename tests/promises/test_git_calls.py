@@ -27,7 +27,7 @@ def words_of(node: ast.AST) -> Iterator[str]:
     """What may be a subcommand: words given to a call or in a tuple, and commands of a script."""
     pieces = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.Tuple) else []
     yield from (piece.value for piece in pieces if isinstance(piece, ast.Constant) and isinstance(piece.value, str))
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and '"$' in node.value:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "$" in node.value:
         for line in IN_A_SCRIPT.findall(node.value):
             yield next((word for word in line.split() if word in BUILT_IN), "")
 

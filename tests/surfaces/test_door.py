@@ -1,5 +1,6 @@
 """The door of the pages: nobody enters who should not, and a page elsewhere cannot make a browser act."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -101,6 +102,34 @@ async def test_guessing_shuts_the_door_for_a_minute_and_is_written_down(house: T
     events = [one.event for one in await house.house.journal.entries()]
     assert [one.why for one in events if isinstance(one, PersonRefused)] == ["password"] * 4 + ["throttled"]
     assert len([one for one in events if isinstance(one, PersonEntered)]) == 3
+
+
+@pytest.mark.usefixtures("ann")
+async def test_tries_at_once_are_counted_before_any_of_them_is_hashed(
+    house: TestHouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[str] = []
+    fits = door._fits
+    monkeypatch.setattr(door, "_fits", lambda kept, given: hashed.append(given) or fits(kept, given))
+    tries = (door.enter(house.house.entrance, "ann", "wrong", address="198.51.100.1") for _ in range(50))
+    ended = await asyncio.gather(*tries, return_exceptions=True)
+    assert [type(one) for one in ended].count(Hasty) == 45
+    assert len(hashed) == 5
+
+
+@pytest.mark.usefixtures("ann")
+async def test_guessing_from_many_addresses_and_of_many_names_is_bounded_too(house: TestHouse) -> None:
+    entrance = house.house.entrance
+    for number in range(20):
+        with pytest.raises(Stranger):
+            await door.enter(entrance, "ann", "wrong", address=f"198.51.100.{number}")
+    with pytest.raises(Hasty):
+        await door.enter(entrance, "ann", "wrong", address="198.51.100.99")
+    for number in range(20):
+        with pytest.raises(Stranger):
+            await door.enter(entrance, f"name {number}", "wrong", address="203.0.113.9")
+    with pytest.raises(Hasty):
+        await door.enter(entrance, "yet another", "wrong", address="203.0.113.9")
 
 
 async def test_a_login_ends_when_unused_and_when_old(house: TestHouse, ann: Visitor) -> None:
