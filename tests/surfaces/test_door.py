@@ -250,3 +250,27 @@ async def test_a_body_without_end_is_cut_off(ann: Visitor) -> None:
     sent = {"origin": HERE, "x-csrf": ann.csrf, "content-type": "application/json"}
     answer = await ann.http.post("/api/v1/work", content=endless(), headers=sent)
     assert answer.status_code == 400  # cut off while it was read
+
+
+def _routes(*methods: str) -> list[tuple[str, str]]:
+    lines = [line.split() for line in (Path(__file__).parent / "routes.txt").read_text().splitlines()]
+    return [(method, path) for _, method, path in lines if method in methods and path.startswith("/api/v1/")]
+
+
+async def test_half_a_character_is_a_mistake_of_the_one_who_sent_it(ann: Visitor) -> None:
+    half = {"content-type": "application/json"}
+    names = ("name", "path", "title", "text", "statement", "project", "role", "answer", "reason", "why", "note", "changes")
+    body = "{" + ", ".join(f'"{name}": "\\ud800"' for name in names) + "}"
+    routes = _routes("POST", "PUT", "PATCH", "DELETE")
+    assert len(routes) > 30
+    for method, path in routes:
+        sent = {"origin": HERE, "x-csrf": ann.csrf, "accept": "application/json", "idempotency-key": "a" * 20} | half
+        answer = await ann.http.request(method, path.replace("{", "").replace("}", ""), content=body, headers=sent)
+        assert answer.status_code < 500, (method, path, answer.text)
+
+
+async def test_odd_and_long_addresses_are_mistakes_too(ann: Visitor) -> None:
+    for odd in ("%ED%A0%80", "%FF%FE", "%00", "a" * 3900, "a/" * 1900, "%2e%2e%2f" * 400):
+        for where in ("/", "/static/", "/api/v1/", "/api/v1/projects/", "/jobs/", "/login?next="):
+            answer = await ann.get(where + odd)
+            assert answer.status_code < 500, (where, odd[:20], answer.status_code)
