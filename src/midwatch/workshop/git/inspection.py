@@ -1,6 +1,7 @@
 """Inspects a person's repository and reports what prevents its use, without changing anything."""
 
 import asyncio
+import shlex
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ async def _refuse_files_elsewhere(git: Git, path: Path, top: Path, git_dir: str)
     if code or out.decode(errors="surrogateescape").rstrip("\n") != git_dir:
         raise Refused(
             f"The settings of {path} say that its files are in {top}.",
-            hint=f"Remove core.worktree: git -C {path} config --unset core.worktree",
+            hint=f"Remove that setting: git -C {shlex.quote(str(path))} config --unset core.worktree",
         )
 
 
