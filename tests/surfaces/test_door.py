@@ -1,5 +1,6 @@
 """The door of the pages: nobody enters who should not, and a page elsewhere cannot make a browser act."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -101,6 +102,28 @@ async def test_guessing_shuts_the_door_for_a_minute_and_is_written_down(house: T
     events = [one.event for one in await house.house.journal.entries()]
     assert [one.why for one in events if isinstance(one, PersonRefused)] == ["password"] * 4 + ["throttled"]
     assert len([one for one in events if isinstance(one, PersonEntered)]) == 3
+
+
+@pytest.mark.usefixtures("ann")
+async def test_tries_at_once_are_counted_before_any_of_them_is_hashed(house: TestHouse) -> None:
+    tries = (door.enter(house.house.entrance, "ann", "wrong", address="198.51.100.1") for _ in range(50))
+    ended = await asyncio.gather(*tries, return_exceptions=True)
+    assert [type(one) for one in ended].count(Hasty) == 45
+
+
+@pytest.mark.usefixtures("ann")
+async def test_guessing_from_many_addresses_and_of_many_names_is_bounded_too(house: TestHouse) -> None:
+    entrance = house.house.entrance
+    for number in range(20):
+        with pytest.raises(Stranger):
+            await door.enter(entrance, "ann", "wrong", address=f"198.51.100.{number}")
+    with pytest.raises(Hasty):
+        await door.enter(entrance, "ann", "wrong", address="198.51.100.99")
+    for number in range(20):
+        with pytest.raises(Stranger):
+            await door.enter(entrance, f"name {number}", "wrong", address="203.0.113.9")
+    with pytest.raises(Hasty):
+        await door.enter(entrance, "yet another", "wrong", address="203.0.113.9")
 
 
 async def test_a_login_ends_when_unused_and_when_old(house: TestHouse, ann: Visitor) -> None:
@@ -221,3 +244,40 @@ async def test_a_body_without_end_is_cut_off(ann: Visitor) -> None:
     sent = {"origin": HERE, "x-csrf": ann.csrf, "content-type": "application/json"}
     answer = await ann.http.post("/api/v1/work", content=endless(), headers=sent)
     assert answer.status_code == 400  # cut off while it was read
+
+
+def _routes(*methods: str) -> list[tuple[str, str]]:
+    lines = [line.split() for line in (Path(__file__).parent / "routes.txt").read_text().splitlines()]
+    return [(method, path) for _, method, path in lines if method in methods and path.startswith("/api/v1/")]
+
+
+async def test_half_a_character_is_a_mistake_of_the_one_who_sent_it(ann: Visitor) -> None:
+    half = {"content-type": "application/json"}
+    names = (
+        "name",
+        "path",
+        "title",
+        "text",
+        "statement",
+        "project",
+        "role",
+        "answer",
+        "reason",
+        "why",
+        "note",
+        "changes",
+    )
+    body = "{" + ", ".join(f'"{name}": "\\ud800"' for name in names) + "}"
+    routes = _routes("POST", "PUT", "PATCH", "DELETE")
+    assert len(routes) > 30
+    for method, path in routes:
+        sent = {"origin": HERE, "x-csrf": ann.csrf, "accept": "application/json", "idempotency-key": "a" * 20} | half
+        answer = await ann.http.request(method, path.replace("{", "").replace("}", ""), content=body, headers=sent)
+        assert answer.status_code < 500, (method, path, answer.text)
+
+
+async def test_odd_and_long_addresses_are_mistakes_too(ann: Visitor) -> None:
+    for odd in ("%ED%A0%80", "%FF%FE", "%00", "a" * 3900, "a/" * 1900, "%2e%2e%2f" * 400):
+        for where in ("/", "/static/", "/api/v1/", "/api/v1/projects/", "/jobs/", "/login?next="):
+            answer = await ann.get(where + odd)
+            assert answer.status_code < 500, (where, odd[:20], answer.status_code)

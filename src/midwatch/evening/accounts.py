@@ -17,7 +17,15 @@ from midwatch.journal.events import people as ev
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.credentials import CredentialStore
 from midwatch.ports.journal import Journal, Records
-from midwatch.rules.people.login import is_over, objection_to_name, objection_to_password, wait_before_trying
+from midwatch.rules.people.login import (
+    MOST_FAILURES,
+    MOST_OF_ONE,
+    WINDOW,
+    is_over,
+    objection_to_name,
+    objection_to_password,
+    wait_before_trying,
+)
 from midwatch.terms.figures import joined
 from midwatch.terms.people import Credential, KeyKind, Login, Role, Scope
 from midwatch.terms.records import PersonRow, TokenRow
@@ -108,23 +116,43 @@ async def accept(entrance: Entrance, secret: str, name: str, password: str) -> t
 async def enter(entrance: Entrance, name: str, password: str, *, address: str) -> tuple[PersonRow, str]:
     """Sign in with name and password; return the person and the cookie."""
     now = entrance.clock.now()
-    place = (name.lower()[:60], address)
-    failed = entrance.failures.setdefault(place, [])
-    while len(entrance.failures) > MOST_REMEMBERED:
-        entrance.failures.pop(next(iter(entrance.failures)))
-    if wait := wait_before_trying(failed, now):
+    counted = _counted(entrance, name, address)
+    waits = [wait_before_trying(tries, now, most) for tries, most in counted]
+    if wait := max(waits):
         raise Hasty(f"Too many attempts; try again in {wait.seconds + 1} s.", hint="Wait, then try again.")
+    # Before anything is awaited: a hundred tries at once are a hundred tries.
+    for tries, _ in counted:
+        tries.append(now)
     person = await _called(entrance, name)
     kept = await entrance.keys.find(KeyKind.PASSWORD, person.id) if person else None
     fits = await asyncio.to_thread(_fits, kept.secret if kept else "", password)
     if not fits or person is None:
-        failed.append(now)
-        throttled = bool(wait_before_trying(failed, now))
+        throttled = any(wait_before_trying(tries, now, most) for tries, most in counted)
         refused = ev.PersonRefused(name=name[:60], why="throttled" if throttled else "password")
         await entrance.journal.record(refused, actor="stranger")
         raise Stranger("The name or the password is wrong.", hint="A new password: midwatch person link NAME")
-    entrance.failures.pop(place, None)
+    for tries, _ in counted[1:]:
+        if now in tries:
+            tries.remove(now)
+    counted[0][0].clear()
     return await _signed_in(entrance, person, "password")
+
+
+def _counted(entrance: Entrance, name: str, address: str) -> tuple[tuple[list[datetime], int], ...]:
+    """Find the tries of this name from this address, of this name, and from this address, with the most of each."""
+    known = name.lower()[:60]
+    places = (((known, address), MOST_FAILURES), ((known, ""), MOST_OF_ONE), (("", address), MOST_OF_ONE))
+    now = entrance.clock.now()
+    counted = []
+    for place, most in places:
+        # What is counted again counts as the newest, so that new names do not push out the address they come from.
+        tries = entrance.failures.pop(place, [])
+        tries[:] = [at for at in tries if now - at < WINDOW]
+        entrance.failures[place] = tries
+        counted.append((tries, most))
+    while len(entrance.failures) > MOST_REMEMBERED:
+        entrance.failures.pop(next(iter(entrance.failures)))
+    return tuple(counted)
 
 
 async def leave(entrance: Entrance, cookie: str, person: PersonRow) -> None:

@@ -153,6 +153,7 @@ class LocalForge:
         if checkout is None:
             await self._swap(source, into, old=new, new=old)
             return
+        await self._refuse_filtered(checkout, new, old, f"git -C {quoted(checkout)} reset --keep {old}")
         code, _, complaint = await self._git.attempt(checkout, "reset", "--quiet", "--keep", old)
         if code:
             raise Refused(
@@ -203,7 +204,9 @@ class LocalForge:
         return None
 
     async def _refuse_dirty(self, checkout: Path, into: str, by_hand: str) -> None:
-        status = await self._git.text(checkout, "status", "--porcelain", "--untracked-files=no")
+        status = await self._git.text(
+            checkout, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"
+        )
         if status:
             raise Refused(
                 f"{into} is checked out in {checkout} with uncommitted changes.",
@@ -211,10 +214,24 @@ class LocalForge:
                 because=tuple(line[3:] for line in status.splitlines()),
             )
 
+    async def _refuse_filtered(self, checkout: Path, old: str, new: str, by_hand: str) -> None:
+        """Refuse to write files that pass through a program of the repository's own: Midwatch does not run it."""
+        changed = await self._git.run(checkout, "diff-tree", "-r", "-z", "--name-only", "--no-renames", old, new)
+        said = await self._git.text(checkout, "check-attr", "-z", "--stdin", "filter", stdin=changed)
+        fields = said.split("\0")
+        for path, name in zip(fields[0::3], fields[2::3], strict=False):
+            for kind in ("smudge", "process"):
+                if (await self._git.attempt(checkout, "config", "--get", f"filter.{name}.{kind}"))[0] == 0:
+                    raise Refused(
+                        f"{path} passes through the filter {name!r} of {checkout}, and Midwatch does not run it.",
+                        hint=f"Run it yourself: {by_hand}",
+                    )
+
     async def _fast_forward(self, checkout: Path, into: str, *, old: str, new: str) -> None:
         on = await self._git.text(checkout, "symbolic-ref", "--quiet", "HEAD")
         if on != f"refs/heads/{into}" or await resolve(self._git, checkout, "HEAD") != old:
             raise _moved(into)
+        await self._refuse_filtered(checkout, old, new, f"git -C {quoted(checkout)} merge --ff-only {new}")
         merge = ("merge", "--quiet", "--ff-only", "--no-autostash", "--no-stat")
         code, _, complaint = await self._git.attempt(checkout, *merge, new)
         if code:

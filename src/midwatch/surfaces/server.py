@@ -19,6 +19,7 @@ from midwatch.errors import Misuse
 from midwatch.evening.accounts import anybody, invite
 from midwatch.surfaces.address import FIRST_LOGIN, LONGEST_SOCKET_PATH, PORT_TAKEN, SOCKET
 from midwatch.surfaces.api.app import make_app
+from midwatch.surfaces.connections import CountedConnection, PatientConnection
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
 
@@ -137,7 +138,7 @@ async def serve(
         await stop.wait()
         return
     listening = open_socket(house.home)
-    servers = [(_server(make_app(house)), listening)]
+    servers = [(_server(make_app(house), PatientConnection), listening)]
     settings = house.loaded.settings
     site = None
     if settings.server.port:
@@ -146,7 +147,7 @@ async def serve(
         site = Site(house, port=door.getsockname()[1])
         house.port_taken = wanted if site.port != wanted else 0
         house.pages = f"http://{_named(settings.server.host)}:{site.port}"
-        servers.append((_server(site.guarded), door))
+        servers.append((_server(site.guarded, CountedConnection), door))
         await _announce(house, say, on_terminal=on_terminal)
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -163,10 +164,12 @@ async def serve(
         (house.home / SOCKET).unlink(missing_ok=True)
 
 
-def _server(app: ASGIApp) -> QuietServer:
+def _server(app: ASGIApp, connection: type[PatientConnection]) -> QuietServer:
     return QuietServer(
         uvicorn.Config(
             app,
+            http=connection,
+            ws="none",
             log_level="warning",
             lifespan="off",
             timeout_graceful_shutdown=2,

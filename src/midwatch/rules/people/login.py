@@ -11,15 +11,17 @@ from midwatch.terms.people import Login
 WINDOW = timedelta(minutes=1)
 MOST_FAILURES = 5
 """Wrong passwords within the window for one name from one address; then further tries are refused."""
+MOST_OF_ONE = 20
+"""Of one name from all addresses, and from one address for all names."""
 SHORTEST_PASSWORD = 12
 LONGEST_PASSWORD = 1024
 LONGEST_NAME = 60
 
 
-def wait_before_trying(failures: Iterable[datetime], now: datetime) -> timedelta:
+def wait_before_trying(failures: Iterable[datetime], now: datetime, most: int = MOST_FAILURES) -> timedelta:
     """How long to wait after these failures; zero means that a try is allowed."""
     recent = sorted(at for at in failures if now - at < WINDOW)
-    return recent[-MOST_FAILURES] + WINDOW - now if len(recent) >= MOST_FAILURES else timedelta()
+    return recent[-most] + WINDOW - now if len(recent) >= most else timedelta()
 
 
 def objection_to_password(password: str, name: str) -> str:

@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import os
+import re
 import shlex
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -40,6 +41,14 @@ HARDENING: Mapping[str, str] = {
     "core.attributesFile": "/dev/null",
     "core.sshCommand": "false",
     "core.pager": "cat",
+    "core.editor": "false",
+    "core.askPass": "",
+    # Run for a repository that borrows objects, while it receives or fetches; `true` lists nothing.
+    "core.alternateRefsCommand": "true",
+    "gpg.program": "false",
+    "gpg.ssh.program": "false",
+    "gpg.ssh.defaultKeyCommand": "",
+    "gpg.x509.program": "false",
     "core.protectHFS": "true",
     "core.protectNTFS": "true",
     "credential.helper": "",
@@ -61,6 +70,10 @@ HARDENING: Mapping[str, str] = {
     "safe.directory": "*",
 }
 IDENTITY = ("Midwatch", "midwatch@localhost.invalid")
+READS_FILES = frozenset({"add", "checkout", "commit", "merge", "reset", "rm", "sparse-checkout", "status"})
+"""The subcommands that read or write files of a work tree, and so would run the filters that its settings name."""
+DRIVER = re.compile(r"filter\..+\.(?:clean|smudge|process|required)", re.DOTALL)
+MOST_DRIVERS = 200
 
 
 def environment() -> dict[str, str]:
@@ -82,6 +95,22 @@ def environment() -> dict[str, str]:
         "GIT_COMMITTER_NAME": name,
         "GIT_COMMITTER_EMAIL": address,
     }
+
+
+def transports(settings: Mapping[str, str]) -> str:
+    """List the transports that these settings allow; unlike the settings, this is above what a repository says."""
+    rules = {**HARDENING, **settings}
+    named = (key.split(".")[1] for key, value in rules.items() if key.startswith("protocol.") and value == "always")
+    return ":".join(sorted(named))
+
+
+def drivers_off(keys: Iterable[str]) -> dict[str, str]:
+    """Build the environment that empties these settings; a name may hold any character, so `-c` cannot carry it."""
+    off: dict[str, str] = {}
+    for number, key in enumerate(keys):
+        empty = "false" if key.endswith(".required") else ""
+        off |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": empty}
+    return {"GIT_CONFIG_COUNT": str(len(off) // 2), **off}
 
 
 def hardened(more: Mapping[str, str] | None = None) -> list[str]:
@@ -145,7 +174,7 @@ class Git:
     def far_side(self, program: str, at: Path | None = None) -> str:
         """Name the program git starts at the other end of a fetch or push; settings from -c do not reach it."""
         umask = f"umask {as_open_as(at):04o} && " if at is not None else ""
-        return umask + shlex.join([*hardened({"protocol.file.allow": "never"}), program])
+        return f"{umask}GIT_ALLOW_PROTOCOL= " + shlex.join([*hardened({"protocol.file.allow": "never"}), program])
 
     async def run(self, repository: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         code, out, complaint = await self.attempt(repository, *arguments, stdin=stdin)
@@ -206,14 +235,19 @@ class Git:
         self, repository: Path, arguments: tuple[str, ...], file: int | None
     ) -> asyncio.subprocess.Process:
         key = await shown_by(self.keys, self.reaching)
+        settings = dict((*self.settings, *key.settings))
+        more = {"GIT_ALLOW_PROTOCOL": transports(settings), **dict((*self.surroundings, *key.surroundings))}
+        if READS_FILES.intersection(arguments[:2]):
+            # `core.worktree` would have the files of another folder read and written.
+            more |= {"GIT_WORK_TREE": str(repository), **drivers_off(await self._drivers(repository))}
         try:
             return await asyncio.create_subprocess_exec(
                 *(() if self.bounds is None else self.bounds.around()),
-                *hardened(dict((*self.settings, *key.settings))),
+                *hardened(settings),
                 "-C",
                 str(repository),
                 *arguments,
-                env=environment() | dict((*self.surroundings, *key.surroundings)),
+                env=environment() | more,
                 cwd="/",
                 umask=as_open_as(repository),
                 stdin=asyncio.subprocess.PIPE if file is None else file,
@@ -224,6 +258,19 @@ class Git:
             )
         except FileNotFoundError:
             raise Broken("git is not installed.", hint="Install git 2.38 or newer.") from None
+
+    async def _drivers(self, repository: Path) -> list[str]:
+        """Find the settings of a repository, and of what it includes, that name programs for the content of files."""
+        code, out, complaint = await self.attempt(repository, "config", "--list", "--name-only", "-z")
+        if code:
+            raise Refused(f"The settings of {repository} cannot be read: {complaint}.", hint="Look at its .git/config.")
+        found = sorted({key for key in out.decode(errors="surrogateescape").split("\0") if DRIVER.fullmatch(key)})
+        if len(found) > MOST_DRIVERS:
+            raise Refused(
+                f"{repository} has {len(found)} settings of filters, more than {MOST_DRIVERS}.",
+                hint="Remove them from its .git/config.",
+            )
+        return found
 
 
 def as_open_as(repository: Path) -> int:

@@ -1,6 +1,7 @@
 """Inspects a person's repository and reports what prevents its use, without changing anything."""
 
 import asyncio
+import shlex
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ async def inspect(git: Git, path: Path) -> RepositoryFacts:
         raise Misuse(f"{path} is not a git repository.", hint=f"Run `git init {path}` and commit something first.")
     bare, git_dir, form = out.decode().splitlines()
     top = Path(git_dir if bare == "true" else await git.text(path, "rev-parse", "--show-toplevel"))
+    await _refuse_files_elsewhere(git, path, top, git_dir)
     head, branch = await _at_once(_head(git, top), _branch(git, top))
     if form != "sha1":
         raise Refused(f"{top} uses SHA-256 object names.", hint="Only SHA-1 repositories are supported so far.")
@@ -35,6 +37,16 @@ async def inspect(git: Git, path: Path) -> RepositoryFacts:
         _dirty(git, top, bare=bare == "true"),
     )
     return RepositoryFacts(path=str(top), branch=branch, head=head, dirty=dirty)
+
+
+async def _refuse_files_elsewhere(git: Git, path: Path, top: Path, git_dir: str) -> None:
+    """Raise Refused if `core.worktree` names a folder that is not the repository's own."""
+    code, out, _ = await git.attempt(top, "rev-parse", "--absolute-git-dir")
+    if code or out.decode(errors="surrogateescape").rstrip("\n") != git_dir:
+        raise Refused(
+            f"The settings of {path} say that its files are in {top}.",
+            hint=f"Remove that setting: git -C {shlex.quote(str(path))} config --unset core.worktree",
+        )
 
 
 async def _at_once(*looks: Coroutine[Any, Any, Any]) -> list[Any]:
@@ -114,7 +126,7 @@ async def _dirty(git: Git, top: Path, *, bare: bool) -> tuple[str, ...]:
     if bare:
         return ()
     # A file that a partial clone has not fetched cannot have been changed either.
-    output = await git.run(top, "status", "--porcelain=v1", "-z", "--untracked-files=normal")
+    output = await git.run(top, "status", "--porcelain=v1", "-z", "--untracked-files=normal", "--ignore-submodules=all")
     paths, tokens = set[str](), iter(output.split(b"\0"))
     for token in tokens:
         if token:
