@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from midwatch.errors import Misuse
+from midwatch.gateway.redaction import escapes
 from midwatch.gateway.redaction.encodings import SHORTEST, pieces, variants
 from midwatch.gateway.redaction.literal_search import LiteralSearch
 from midwatch.gateway.redaction.spans import KNOWN, SecretSpan, label
@@ -46,6 +47,7 @@ class KnownValues:
             self._starts.setdefault(part[:head], set()).add(part)
         self._begun = LiteralSearch((start, start) for start in self._starts)
         self._longest = max(map(len, self._owner), default=0)
+        self._blanks = any(" " in value.strip() for value in values.values())
         self._reach = min(self._longest * (1 + LONGEST_GAP), FARTHEST)
         self.names = frozenset(values)
 
@@ -53,6 +55,14 @@ class KnownValues:
         return f"<{len(self.names)} known values>"
 
     def spans(self, data: bytes) -> Iterator[SecretSpan]:
+        yield from self._as_written(data)
+        if not self._owner:
+            return
+        for reading in escapes.readings(data, plus=self._blanks):
+            for span in self._as_written(reading.text):
+                yield span._replace(start=reading.start(span.start), end=reading.end(span.end))
+
+    def _as_written(self, data: bytes) -> Iterator[SecretSpan]:
         for needle, count in Counter(needle for _, needle in self._present.found(_squeezed(data))).items():
             name = self._owner[needle]
             for start, end in _in_one_piece(data, needle, count) or self._wrapped(data, needle):
@@ -61,6 +71,20 @@ class KnownValues:
     def begun(self, data: bytes) -> int:
         """Return where a value begins that the end of the data may cut; the data's length when there is none."""
         tail = data[-self._reach :] if self._reach else b""
+        if not tail:
+            return len(data)
+        first = self._begun_in(tail)
+        # An escape that the end cuts hides that the letters before it begin a value.
+        whole = tail[: escapes.unfinished(tail)]
+        if len(whole) < len(tail):
+            first = min(first, _unless_all(self._begun_in(whole), whole, tail))
+        for reading in escapes.readings(whole, plus=self._blanks):
+            begun = self._begun_in(reading.text)
+            if begun < len(reading.text) and reading.end(len(reading.text)) == len(whole):
+                first = min(first, reading.start(begun))
+        return len(data) - len(tail) + first
+
+    def _begun_in(self, tail: bytes) -> int:
         squeezed = _squeezed(tail)
         first = len(squeezed)  # the first match need not begin first
         for at, start in self._begun.found(squeezed):
@@ -69,7 +93,7 @@ class KnownValues:
             rest = squeezed[at:]
             if any(needle.startswith(rest) and needle != rest for needle in self._starts[start]):
                 first = at
-        return len(data) - _raw_length(tail, len(squeezed) - first)
+        return len(tail) - _raw_length(tail, len(squeezed) - first)
 
     def _wrapped(self, data: bytes, needle: bytes) -> list[tuple[int, int]]:
         if needle not in self._expressions:
@@ -98,6 +122,10 @@ def _needles(name: str, value: str) -> Iterator[tuple[bytes, int]]:
                 # With blanks of its own near the beginning, a value could never have four adjacent bytes.
                 early = BLANK.search(variant, 0, HEAD + DROP + LONGEST_GAP)
                 yield needle, 1 if early else HEAD
+
+
+def _unless_all(begun: int, whole: bytes, tail: bytes) -> int:
+    return begun if begun < len(whole) else len(tail)
 
 
 def _rest(needle: bytes) -> bytes:
