@@ -57,7 +57,7 @@ class Unescaped:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class DeepReading:
     """The same part after several rounds."""
 
     rounds: tuple[Unescaped, ...]
@@ -77,7 +77,7 @@ class Reading:
         return at
 
 
-def readings(data: bytes, *, plus: bool) -> Iterator[Reading]:
+def readings(data: bytes, *, plus: bool) -> Iterator[DeepReading]:
     """Yield each part of the data that has escapes, after each round; with `plus` also with its `+` as blanks."""
     if not has_escapes(data):
         return
@@ -113,14 +113,14 @@ def _parts(data: bytes) -> Iterator[tuple[int, int]]:
     yield begin, min(end, len(data))
 
 
-def _rounds(part: bytes, begins: int) -> Iterator[Reading]:
+def _rounds(part: bytes, begins: int) -> Iterator[DeepReading]:
     done: tuple[Unescaped, ...] = ()
     for _ in range(ROUNDS):
         one = _unescaped(done[-1].text if done else part, 0 if done else begins)
         if not one.ends:
             return
         done = (*done, one)
-        yield Reading(done)
+        yield DeepReading(done)
 
 
 def _unescaped(part: bytes, begins: int) -> Unescaped:
