@@ -72,7 +72,7 @@ def _prepared(home: Path, launch: Launch) -> Path:
 
 async def _measured(driver: Driver, provider: str, named: str) -> Figure:
     async with scripted_model() as model:
-        at = Elsewhere(int(model.url.rpartition(":")[2]), provider)
+        at = Elsewhere(int(model.url.rpartition(":")[2]), provider, named)
         async with serving(at) as (doors, _):
             url, key = doors[JOBS[0]]
             ways = {"straight": (model.address(JOBS[0]), "sk-ant-api03-nothing"), "through": (url, key)}
