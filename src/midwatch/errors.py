@@ -26,7 +26,7 @@ import errno
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import ClassVar
+from typing import ClassVar, Self
 
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """The error numbers of a full disk, quota or file."""
@@ -50,6 +50,11 @@ class MidwatchError(Exception):
         self.hint = hint
         self.because = because
         super().__init__(self.message)
+
+    def with_exit(self, code: int | None) -> Self:
+        """Add the exit code of the program that failed."""
+        self.program_exit = code
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.__dict__)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +59,23 @@ def _filter_of_the_worktree(trapped: Trapped) -> None:
 def _required_filter(trapped: Trapped) -> None:
     _filter("smudge")(trapped)
     trapped.set("filter.x.required", "true")
+
+
+def _filter_written_large(trapped: Trapped) -> None:
+    trapped.attribute("* filter=x")
+    with (trapped.repository.path / ".git" / "config").open("a") as config:
+        config.write(f'[FiLTER "x"]\n\tCLEAN = {trapped.program}\n')
+
+
+def _filter_of_a_common_folder(trapped: Trapped) -> None:
+    """What a work tree's folder shares with others lies elsewhere, and so do its settings."""
+    own, common = trapped.repository.path / ".git", trapped.program.parent / "common"
+    shutil.copytree(own, common)
+    shared = Repository(common)
+    (common / "info").mkdir(exist_ok=True)
+    (common / "info" / "attributes").write_text("* filter=x\n")
+    shared.git("config", "filter.x.clean", str(trapped.program))
+    (own / "commondir").write_text(f"{common}\n")
 
 
 def _nested_repository(trapped: Trapped) -> None:
@@ -136,6 +154,8 @@ TRAPS: dict[str, Plant] = {
     "filter process": _filter("process"),
     "filter from an included file": _included_filter,
     "filter of one worktree": _filter_of_the_worktree,
+    "filter in large letters": _filter_written_large,
+    "filter of a common folder": _filter_of_a_common_folder,
     "filter of a nested repository": _nested_repository,
     "merge driver and diff programs": _merge_driver,
     "address rewritten to a command": _rewritten_address,

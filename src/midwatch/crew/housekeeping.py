@@ -55,8 +55,7 @@ class Housekeeper:
             log.warning("the housekeeper's answer cannot be used: %s", wrong)
         last = left.tail.strip().splitlines()[-1:] or ["none"]
         error = Broken(f"{left.sentence} Its last output: {last[0]}", hint=f"Its log: {task.room.log}")
-        error.program_exit = left.exit_code
-        raise error
+        raise error.with_exit(left.exit_code)
 
 
 def _options(task: Task) -> list[str]:

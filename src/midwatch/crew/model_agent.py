@@ -96,9 +96,7 @@ class ModelAgent:
             ended = last.seen(await self.driver.drive(talk, brief, task.decide, last))
             left = await talk.left()
         if ended.outcome is not Outcome.OK:
-            error = _wrong(ended, self.name, task.met())
-            error.program_exit = left.exit_code
-            raise error
+            raise _wrong(ended, self.name, task.met()).with_exit(left.exit_code)
         return ended, last.text or "It gave no summary of its work."
 
 

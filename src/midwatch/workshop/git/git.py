@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -74,6 +75,9 @@ READS_FILES = frozenset({"add", "checkout", "commit", "merge", "reset", "rm", "s
 """The subcommands that read or write files of a work tree, and so would run the filters that its settings name."""
 DRIVER = re.compile(r"filter\..+\.(?:clean|smudge|process|required)", re.DOTALL)
 MOST_DRIVERS = 200
+MENTIONS = (b"filter", b"include")
+"""Without these words, settings can name no filter and no other file of settings: git knows no way to escape them."""
+MOST_SETTINGS = 1 << 20  # bytes; larger ones are left to git
 
 
 def environment() -> dict[str, str]:
@@ -111,6 +115,30 @@ def drivers_off(keys: Iterable[str]) -> dict[str, str]:
         empty = "false" if key.endswith(".required") else ""
         off |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": empty}
     return {"GIT_CONFIG_COUNT": str(len(off) // 2), **off}
+
+
+def name_no_driver(folder: Path) -> bool:
+    """Say whether the settings in this `.git` folder name no filter for certain; most do not, and no process is spent.
+
+    Whatever is unusual is left to git, which knows where its settings are and how they are read.
+    """
+    if folder.is_symlink() or not folder.is_dir() or os.path.lexists(folder / "commondir"):
+        return False
+    try:
+        words = _words(folder / "config")
+        with contextlib.suppress(FileNotFoundError):
+            words += _words(folder / "config.worktree")
+    except OSError:
+        return False
+    return len(words) <= MOST_SETTINGS and not any(mention in words.lower() for mention in MENTIONS)
+
+
+def _words(settings: Path) -> bytes:
+    # An agent may have put a pipe or a link there: neither may hold us up or lead us away.
+    with os.fdopen(os.open(settings, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{settings} is no plain file")
+        return file.read(MOST_SETTINGS + 1)
 
 
 def hardened(more: Mapping[str, str] | None = None) -> list[str]:
@@ -239,7 +267,11 @@ class Git:
         more = {"GIT_ALLOW_PROTOCOL": transports(settings), **dict((*self.surroundings, *key.surroundings))}
         if READS_FILES.intersection(arguments[:2]):
             # `core.worktree` would have the files of another folder read and written.
-            more |= {"GIT_WORK_TREE": str(repository), **drivers_off(await self._drivers(repository))}
+            more |= {"GIT_WORK_TREE": str(repository)}
+            if name_no_driver(own := repository / ".git"):
+                more |= {"GIT_DIR": str(own)}  # what was read is what git uses, and not a repository further up
+            else:
+                more |= drivers_off(await self._drivers(repository))
         try:
             return await asyncio.create_subprocess_exec(
                 *(() if self.bounds is None else self.bounds.around()),

@@ -191,8 +191,7 @@ class Setups:
             raise Broken(ended.wrote_too_much, hint=hint, because=(ended.tail,))
         if ended.exit_code:
             error = await _failure(command, ended, log, network, self.enclosure)
-            error.program_exit = ended.exit_code
-            raise error
+            raise error.with_exit(ended.exit_code)
 
 
 async def _pass_on(event: asyncio.Event, to: asyncio.Event) -> None:
