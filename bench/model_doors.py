@@ -66,7 +66,7 @@ async def _process(*words: str) -> AsyncIterator[tuple[str, int]]:
 @asynccontextmanager
 async def serving(at: Elsewhere) -> AsyncIterator[tuple[dict[str, tuple[str, str]], int]]:
     """Give the doors of eight jobs, each an address and what to present there, and the server's process."""
-    async with _process("serve", str(at.port), at.provider) as (said, pid):
+    async with _process("serve", str(at.port), at.provider, at.model) as (said, pid):
         yield {job: (url, key) for job, (url, key) in json.loads(said).items()}, pid
 
 
@@ -134,4 +134,4 @@ def _figures(straight: list[float], through: list[float], before: float, after: 
 
 if __name__ == "__main__":
     # Both are processes of their own: whoever shared their loop would measure himself.
-    asyncio.run(_provide() if sys.argv[1] == "model" else _serve(Elsewhere(int(sys.argv[2]), sys.argv[3])))
+    asyncio.run(_provide() if sys.argv[1] == "model" else _serve(Elsewhere(int(sys.argv[2]), *sys.argv[3:])))
