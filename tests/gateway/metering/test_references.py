@@ -240,7 +240,7 @@ async def test_a_job_of_a_night_is_pinned_to_the_model_of_its_agent(database_url
         assert refused.status_code == 400
         said = refused.json()["error"]["message"]
         assert said == (
-            "The settings of this agent name another model than 'claude-opus-4-1'; "
-            "to allow this one too, list it there in also_models."
+            "The settings of this agent do not allow the model 'claude-opus-4-1'. "
+            "To allow it, add it there to also_models."
         )
         assert {one.body["model"] for one in night.model.requests()} == {"claude-sonnet-4-5"}

@@ -16,7 +16,7 @@ from midwatch.gateway.metering.requests.content import Said, content_parts, coun
 from midwatch.gateway.metering.requests.references import kept_at, left_out, names_of_answers
 
 LONGEST_MODEL: Final = 120
-TO_ALLOW: Final = "to allow this one too, list it there in also_models."
+NOT_ALLOWED: Final = "The settings of this agent do not allow the model {!r}. To allow it, add it there to also_models."
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _model(way: RequestTarget, grant: Grant, said: Said) -> str:
         raise RequestDeclined(400, "The request names two models.")
     model: str = names.pop()
     if model not in grant.models:
-        raise RequestDeclined(400, f"The settings of this agent name another model than {model!r}; {TO_ALLOW}")
+        raise RequestDeclined(400, NOT_ALLOWED.format(model))
     return model
 
 
