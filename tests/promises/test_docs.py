@@ -26,6 +26,7 @@ GUIDES = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
 ]
 DOCUMENTS = sorted(
@@ -95,10 +96,18 @@ def test_the_specification_names_no_event_that_is_not() -> None:
     assert not {name for name in ours if name not in KINDS and not (ROOT / name).exists()} - set(KEYS) - {"orders.toml"}
 
 
-def test_every_test_the_specification_leans_on_exists() -> None:
-    leaned_on = {name for name in QUOTED.findall(SPEC) if name.startswith("tests/")}
-    assert len(leaned_on) > 30
-    assert not [name for name in leaned_on if not (ROOT / name).exists()]
+@pytest.mark.parametrize(("name", "least"), [("docs/SPEC.md", 30), ("SECURITY.md", 20), ("docs/security.md", 1)])
+def test_every_test_a_promise_leans_on_exists(name: str, least: int) -> None:
+    leaned_on = {said for said in QUOTED.findall((ROOT / name).read_text("utf-8")) if said.startswith("tests/")}
+    assert len(leaned_on) > least
+    assert not [said for said in leaned_on if not (ROOT / said).exists()]
+
+
+def test_each_promise_of_the_security_policy_names_its_tests() -> None:
+    text = (ROOT / "SECURITY.md").read_text("utf-8")
+    promises = re.findall(r"^\| (.+) \| (.+) \|$", text.split("shown by |")[1].split("\n## ")[0], re.MULTILINE)[1:]
+    assert len(promises) > 12
+    assert not [promise for promise, shown in promises if not re.fullmatch(r"`tests/\S+`(, `tests/\S+`)*", shown)]
 
 
 @pytest.mark.parametrize("name", GUIDES)
