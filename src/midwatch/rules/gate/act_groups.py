@@ -47,12 +47,12 @@ NEEDS_PROJECT: Final = frozenset(
 
 NEEDS_TARGET: Final = frozenset({ActKind.RESOLVE, ActKind.UPDATE_WORK_ITEM, ActKind.MERGE})
 
-PASSING: Final = frozenset(
+COOLDOWNS: Final = frozenset({"gate.cooldown_action", "gate.cooldown_project"})
+
+PASSING: Final = COOLDOWNS | frozenset(
     f"gate.{code}"
     for code in (
         "busy",
-        "cooldown_action",
-        "cooldown_project",
         "crowded",
         "disk_short",
         "memory_short",
