@@ -196,6 +196,20 @@ async def test_work_begins_when_its_cooldown_is_over_and_not_a_round_later(tmp_p
         await all_is_well(house)
 
 
+async def test_what_only_has_to_wait_is_no_decision_to_report(tmp_path: Path) -> None:
+    """RULES 5: a check-in is due after so many decisions; work that its project's cooldown holds back is none."""
+    source = sample_repository(tmp_path / "sample")
+    flags = {"rounds.interval_seconds": 60, "checkins.every_decisions": 3}
+    async with a_scripted_house(tmp_path / "home", flags=flags) as house:
+        await house.project(source)
+        await house.begin(orders("First", "Second", level=Level.FULL))
+        await house.to_the_brief()
+        refused = [act for act in await house.house.records.find(ActRow) if act.code == "gate.cooldown_project"]
+        assert len(refused) > 3
+        assert "decisions" not in " ".join(row.trigger for row in await house.house.records.find(CheckInRow))
+        await all_is_well(house)
+
+
 async def test_what_only_had_to_wait_is_no_risk_in_the_brief(tmp_path: Path) -> None:
     """B11: out of time while the project rests, the second work is not started, which its recommendation says."""
     source = sample_repository(tmp_path / "sample")

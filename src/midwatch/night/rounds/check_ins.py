@@ -22,7 +22,7 @@ from midwatch.rules.budget.limits import (
     marks_crossed,
     session_ends,
 )
-from midwatch.rules.gate.act_groups import COOLDOWNS
+from midwatch.rules.gate.act_groups import COOLDOWNS, only_waits
 from midwatch.rules.gate.state import cooldown_over
 from midwatch.rules.morning.tally import held_back, tally
 from midwatch.rules.people.notices import NoticeKind, tier_of
@@ -65,7 +65,7 @@ def _check_in(ids: Ids, world: World, made: Sequence[CheckInRow], news: Sequence
     since = SinceCheckIn(
         elapsed=world.now - last,
         silent_for=world.now - session.last_moved_at,
-        decisions=sum(act.judged_at > last for act in world.acts),
+        decisions=sum(act.judged_at > last and not only_waits(act) for act in world.acts),
         event=any(job.ended_at and job.ended_at > last for job in world.jobs),
         marks=tuple(sorted({mark for _, mark in marks})),
     )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from midwatch.terms.acts import WAITING, ActKind, External, Proposal
+from midwatch.terms.records import PastAct
 
 EFFECTS: Final = frozenset(
     {
@@ -63,6 +64,11 @@ PASSING: Final = COOLDOWNS | frozenset(
 """Reasons that pass by themselves; any other refusal stays until a person changes something."""
 
 LOOKING: Final = frozenset({ActKind.SEARCH, ActKind.RESEARCH})
+
+
+def only_waits(act: PastAct) -> bool:
+    """Whether an act was refused for a reason that passes by itself: nothing was decided about it yet."""
+    return act.state == "refused" and act.code in PASSING
 
 
 def touches_the_world(proposal: Proposal) -> bool:
