@@ -16,6 +16,8 @@ class HolderLimits:
 
     wall: float = 7200.0
     idle: float = 600.0
+    counts_work: bool = False
+    """While its processes use the processor, an agent that prints nothing is not idle."""
     grace: float = 5.0
     """Time between TERM and STOP with KILL."""
     night_ends: float | None = None
