@@ -40,6 +40,15 @@ def run(command: str) -> dict[str, Any]:
     return {"kind": "execute", "rawInput": {"command": command}}
 
 
+def number(asked: dict[str, Any], call: str) -> dict[str, Any]:
+    asked["params"]["toolCall"]["toolCallId"] = call
+    return asked
+
+
+def said(text: str) -> dict[str, Any]:
+    return update("agent_message_chunk", content={"type": "text", "text": text})
+
+
 @pytest.fixture
 async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
     made = Stand(tmp_path, AcpDriver(AGENT), BRIEF)
@@ -123,15 +132,23 @@ async def test_a_turn_that_a_refusal_ended_is_gone_on_with_and_at_last_told_as_s
     assert all("Not that." in text for text in prompts[1:])
 
 
+async def test_a_refusal_after_work_that_was_allowed_is_the_first_again(stand: Stand) -> None:
+    script: list[Any] = []
+    for turn in range(5):
+        yes, no = f"y{turn}", f"n{turn}"
+        script += [number(ask(turn * 10, **run("ls")), yes), "listen"]
+        script += [update("tool_call_update", toolCallId=yes, status="completed")]
+        script += [number(ask(turn * 10 + 1, **run("rm x")), no), "listen"]
+        script += [update("tool_call_update", toolCallId=no, status="failed"), {**DONE, "id": 11 + turn}, "listen"]
+    ended = await stand.lead(*BEGIN, *script, said("Without it."), {**DONE, "id": 16}, decide=Judge(no=("rm",)))
+    assert ended.outcome is Outcome.OK, ended
+    assert len([one for one in stand.heard() if one.get("method") == "session/prompt"]) == 6
+
+
 async def test_a_call_that_was_allowed_and_failed_is_no_refusal(stand: Stand) -> None:
     failed = update("tool_call_update", toolCallId="c", status="failed")
     ended = await stand.lead(*BEGIN, ask(0, **run("false")), "listen", failed, DONE)
     assert ended.outcome is Outcome.OK
-
-
-def number(asked: dict[str, Any], call: str) -> dict[str, Any]:
-    asked["params"]["toolCall"]["toolCallId"] = call
-    return asked
 
 
 async def test_a_refusal_that_ends_calls_not_asked_about_yet_is_gone_on_with(stand: Stand) -> None:
@@ -146,10 +163,6 @@ async def test_a_refusal_that_ends_calls_not_asked_about_yet_is_gone_on_with(sta
 
 PLAN = replace(BRIEF, errand=Errand.PLAN, schema={"type": "object"})
 """A plan: its last words are to be a JSON object."""
-
-
-def said(text: str) -> dict[str, Any]:
-    return update("agent_message_chunk", content={"type": "text", "text": text})
 
 
 async def test_a_plan_without_its_object_is_asked_for_once_more(stand: Stand) -> None:

@@ -35,7 +35,7 @@ class RoomRequest:
     idle: timedelta
     grace: timedelta
     counts_work: bool = False
-    """While its processes use the processor, an agent that prints nothing is not idle."""
+    """While its processes use the processor or wait for it, an agent that prints nothing is not idle."""
     network: RoomNetwork | None = None
     paths: tuple[str, ...] = ()
     sparse_from: int = 1

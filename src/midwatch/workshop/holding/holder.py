@@ -20,7 +20,7 @@ from midwatch.workshop.sandbox.walls import groups
 
 READ_BYTES = 1 << 16
 WORKS = 0.01
-"""From this share of a processor on, a silent program works; one that only waits uses less."""
+"""From this share of the time on, a silent program works; one that only waits for others wants less."""
 LAST_READS = 1024  # a pipe holds far less; only an unkillable process could continue longer
 
 
@@ -37,8 +37,8 @@ class Holder:
         self._selector = selectors.DefaultSelector()
         self._began = self._spoke = time.monotonic()
         self._touched = _uptime()
-        self._worked = 0.0
-        """The processor time that the agent had used when its silence was last looked at."""
+        self._worked: dict[str, float] = {}
+        """For how long each thread had used the processor or waited for it when the silence was last looked at."""
         self._still_until = 0.0
         """Until then the agent waits for the server, and its silence is not counted."""
         self._said: set[str] = set()
@@ -127,11 +127,12 @@ class Holder:
             self._watch_for_the_server(limits.dead_man)
 
     def _judge_silence(self, now: float) -> None:
-        """End a silent agent, unless its work counts and it has worked: a busy machine gives it little time."""
+        """End a silent agent, unless its work counts and it has worked or tried to: a busy machine gives it no time."""
         limits, before = self._spec.limits, self._worked
         if limits.counts_work:
             self._worked = tree.processor_seconds(self._living())
-        if limits.counts_work and self._worked - before >= limits.idle * WORKS:
+        more = sum(max(0.0, spent - before.get(thread, 0.0)) for thread, spent in self._worked.items())
+        if limits.counts_work and more >= limits.idle * WORKS:
             self._spoke = now
         else:
             self._stop("idle")

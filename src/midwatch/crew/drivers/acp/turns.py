@@ -9,7 +9,7 @@ from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import Talk
 
 PATIENCE = 3
-"""How often it is asked to continue after a refused call ended its turn."""
+"""How often in a row it is asked to continue after a refused call ended its turn; an allowed one ends the count."""
 REFUSED = "Midwatch denied one of your tool calls. {} Continue without it, or say what you need it for."
 
 
@@ -22,6 +22,8 @@ class Turns:
         self._reader = reader
         self._deciding = deciding
         self._given = 0
+        self._refusals = 0
+        self._allowed = 0
         self._reminded = False
         self._over = False
 
@@ -38,7 +40,7 @@ class Turns:
     async def _turn_over(self) -> None:
         """Continue after a refusal, remind it of the answer it owes, send waiting messages, or end it."""
         number, ended_badly = self._given, self._deciding.closed or "error" in self._reader.results[-1]
-        if self._reader.unheard and not ended_badly and number <= PATIENCE:
+        if self._reader.unheard and not ended_badly and self._has_patience():
             await self._give(number + 1, REFUSED.format(" ".join(self._deciding.reasons[-1:])))
         elif self._owes_its_answer() and not ended_badly:
             self._reminded = True
@@ -49,6 +51,11 @@ class Turns:
             await self._stop()
         else:
             self._deciding.questions.begin(f"midwatch-turn-{number}", self._tell_what_is_owed(number))
+
+    def _has_patience(self) -> bool:
+        before, self._allowed = self._allowed, len(self._reader.allowed)
+        self._refusals = 1 if self._allowed > before else self._refusals + 1
+        return self._refusals <= PATIENCE
 
     def _owes_its_answer(self) -> bool:
         """Whether its last words lack the object that was asked for; it is reminded once."""
