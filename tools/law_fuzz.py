@@ -4,8 +4,8 @@ usage: python -m tools.law_fuzz [--minutes N] [--seed S] [--kind shell|walls|mac
 
 Lines come from `law_grammar.py`. Each that the law allows is run in a throw-away sandbox:
 
-- `shell`: nothing but bash's own commands; every other program is only heard, with its words. Without walls, with a list
-  that names every command, so that only the reading of the line counts.
+- `shell`: nothing but bash's own commands; every other program is only heard, with its words. Without walls, with a
+  list that names every command, so that only the reading of the line counts.
 - `walls`: the same inside strong walls, with programs that no agent runs (`sudo`, `git push`) in plain sight.
 - `machine`: readers and git of this machine with their options, under the list of tools that comes with Midwatch.
 
@@ -18,14 +18,17 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import product
+from operator import le
 from posixpath import join, normpath
 from typing import Final
 
-from midwatch.rules.tools import command_law, command_lists as lists
+from midwatch.rules.tools import command_law
+from midwatch.rules.tools import command_lists as lists
 from midwatch.rules.tools.shell_parser import Simple, Unclear, split_commands
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolOutcome, decide
 from midwatch.settings import Settings
@@ -34,10 +37,15 @@ from midwatch.terms.trust import Isolation, Level
 from tools.law_grammar import Pieces, machine_pieces, shell_pieces, walled_pieces
 from tools.law_trace import CANARY, ROOT, Happened, Trial, by_the_machine, by_the_shell
 
-EVERYTHING: Final = ToolFacts(Errand.EXECUTE, Level.CAUTIOUS, ("**",), do_not_touch=("secrets",), allowed_tools=("Bash", "Read"))
-LISTED: Final = replace(EVERYTHING, allowed_tools=(*Settings().execution.allowed_tools, "Bash(rm *)", "Bash(cp *)", "Bash(mv *)"))
+EVERYTHING: Final = ToolFacts(
+    Errand.EXECUTE, Level.CAUTIOUS, ("**",), do_not_touch=("secrets",), allowed_tools=("Bash", "Read")
+)
+LISTED: Final = replace(
+    EVERYTHING, allowed_tools=(*Settings().execution.allowed_tools, "Bash(rm *)", "Bash(cp *)", "Bash(mv *)")
+)
 WALLED: Final = replace(EVERYTHING, isolation=Isolation.BUBBLEWRAP)
 BATCH: Final = 400
+_MOST_SHRUNK: Final = 40
 _GLOB: Final = frozenset("*?[~")
 
 
@@ -103,29 +111,33 @@ def unseen(case: Case, happened: Happened) -> str:
         commands = split_commands(case.command)
     except Unclear:
         return ""
+    if "$(cat <<'" in case.command:  # a long message is empty where there is no cat
+        happened = replace(happened, started=tuple(words for words in happened.started if CANARY in words[0]))
+    return not_shown(happened, commands, case.kind)
+
+
+def not_shown(happened: Happened, commands: Sequence[Simple], kind: str) -> str:
+    """Say what happened that these commands do not show."""
     for words in happened.started:
-        if CANARY not in words[0] and "$(cat <<'" in case.command:  # a long message is empty where there is no cat
-            continue
         if not any(_means(words, command) for command in commands):
             return f"started {list(words)}"
-    if case.kind == "machine" and happened.read:
+    if kind == "machine" and happened.read:
         return f"read {sorted(happened.read)}"
-    shown = tuple(_shown_targets(commands, machine=case.kind == "machine"))
+    shown = tuple(_shown_targets(commands, machine=kind == "machine"))
     written = happened.written - {f"{ROOT}/.git/index"}  # git refreshes what it knows about files when it looks
-    if hidden := sorted(path for path in written if not any(_covers(one, path, case.kind) for one in shown)):
+    if hidden := sorted(path for path in written if not any(_covers(one, path, kind) for one in shown)):
         return f"wrote {hidden}"
     return ""
 
 
 def _is_never(words: Sequence[str]) -> bool:
-    git = words[0] == "git" and words[1:2] in (("push",), ("fetch",), ("clone",))
-    return git or words[0] in lists.NEVER - {"kill", "pkill", "killall"}
+    return words[:2] == ("git", "push") or words[0] in lists.NEVER - {"kill", "pkill", "killall"}
 
 
 def _means(words: Sequence[str], command: Simple) -> bool:
-    """Whether a started program is what a command of the line says, wildcards aside."""
-    if words[0].rpartition("/")[2].startswith("git") and "git" in map(lists.basename, command.words):
-        return words[0].startswith(("/usr/lib/git-core/", "git-")) or words[:1] != ("git",) or _fits(words, command) or True
+    """Whether a started program is what a command of the line says, or a part of git or grep that it is made of."""
+    if "git" in map(lists.basename, command.words) and (words[0] == "git" or "/git-core/git" in words[0]):
+        return words[0] != "git" or words[1:2] != ("push",)
     return _fits(words, command) or (command.words[:1] in {("egrep",), ("fgrep",)} and words[0] == "grep")
 
 
@@ -134,7 +146,9 @@ def _fits(words: Sequence[str], command: Simple) -> bool:
     while at < len(command.words):
         if _matches(tuple(words), command.words[at:], frozenset(one - at for one in command.expands)):
             return True
-        if lists.basename(command.words[at]) not in {*lists.PLAIN_LAUNCHERS, "5"} and not command.words[at].startswith("-"):
+        if lists.basename(command.words[at]) not in {*lists.PLAIN_LAUNCHERS, "5"} and not command.words[at].startswith(
+            "-"
+        ):
             return False
         at += 1
     return False
@@ -184,9 +198,7 @@ def _without_parts(finding: Finding) -> Finding:
     size = max(1, len(finding.case.pieces) // 2)
     while True:
         pieces = finding.case.pieces
-        tries = [
-            replace(finding.case, pieces=pieces[:at] + pieces[at + size :]) for at in range(0, len(pieces), size)
-        ]
+        tries = [replace(finding.case, pieces=pieces[:at] + pieces[at + size :]) for at in range(0, len(pieces), size)]
         found = next((one for one in findings_in([one for one in tries if allowed(one)]) if alike(one, finding)), None)
         if found:
             finding = found
@@ -201,9 +213,10 @@ def alike(one: Finding, other: Finding) -> bool:
     return sorts[0] == sorts[1]
 
 
-def fuzz(kind: str, dice: random.Random, *, until: Callable[[int], bool], counted: Counter[str]) -> Iterator[Finding]:
+def fuzz(
+    kind: str, dice: random.Random, *, until: Callable[[int], bool], counted: Counter[str], size: int = BATCH
+) -> Iterator[Finding]:
     """Generate, ask the law, and run what it allows, batch by batch."""
-    size = BATCH if kind != "machine" else BATCH // 2
     while not until(counted[f"{kind} run"]):
         batch: list[Case] = []
         while len(batch) < size:
@@ -233,15 +246,15 @@ def main() -> int:
     while time.monotonic() < end:
         for kind in kinds:
             bound = counted[f"{kind} run"] + 1
-            for finding in fuzz(kind, dice, until=lambda run, bound=bound: run >= bound, counted=counted):
+            for finding in fuzz(kind, dice, until=partial(le, bound), counted=counted):
                 counted[f"{kind} findings"] += 1
-                if len(found) > 200:
-                    continue
-                small = smaller(finding)
+                small = smaller(finding) if len(found) < _MOST_SHRUNK else finding
                 if small.case.command not in found:
                     found[small.case.command] = small
                     print(small.line(), flush=True)
-    print(f"seed {given.seed}: " + ", ".join(f"{number} {name}" for name, number in sorted(counted.items())), flush=True)
+    print(
+        f"seed {given.seed}: " + ", ".join(f"{number} {name}" for name, number in sorted(counted.items())), flush=True
+    )
     return 1 if found else 0
 
 

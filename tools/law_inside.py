@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-WATCHED = ("/ws", "/home", "/tmp", "/etc", "/var")
+WATCHED = ("/ws", "/home", "/tmp", "/etc", "/var")  # noqa: S108 - the sandbox's own
 FAR = ("/etc/canary", "/home/agent/.ssh/id", "/var/canary")
 SECONDS = 3
 _SUBREAPER = 36
@@ -155,7 +155,7 @@ def main() -> None:
         run(number, trial["command"], plan["path"])
         after = snapshot()
         written = sorted(path for path in start.keys() | after.keys() if start.get(path) != after.get(path))
-        read = [name for name in FAR if Path(name).exists() and os.stat(name).st_atime_ns != 10**18]
+        read = [name for name in FAR if Path(name).exists() and Path(name).stat().st_atime_ns != 10**18]
         changes.append({"written": written, "read": read})
         if written or trial["names"]:
             rebuild(plan)

@@ -1,6 +1,7 @@
 """What a real bash starts, writes and reads for a command, seen from outside: bubblewrap, strace and a watched tree."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -18,7 +19,9 @@ CANARY: Final = "pwn"
 """A program that no honest command has a reason to start."""
 SECONDS: Final = 120
 _INSIDE: Final = Path(__file__).with_name("law_inside.py")
-_STUBS: Final = lists.NEVER | lists.words_of(f"{CANARY} tsc vitest bun bunx node npm npx yarn pnpm cargo uv pip make curl")
+_STUBS: Final = lists.NEVER | lists.words_of(
+    f"{CANARY} tsc vitest bun bunx node npm npx yarn pnpm cargo uv pip make curl"
+)
 _HEX: Final = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 _EXEC: Final = re.compile(r"execve(?:at)?\(([^\[]*)\[([^\]]*)\]")
 FILES: Final = {
@@ -35,13 +38,17 @@ FILES: Final = {
 }
 # Bash hands every program it does not find to this function, with its words as the parser left them; PATH has none.
 _HEARD: Final = r"""
-exec 9>>/io/log
-command_not_found_handle() { printf '%s\0' "$#" "$@" >&9; }
+exec 187>>/io/log 186<>/io/never
+command_not_found_handle() { printf '%s\0' "$#" "$@" >&187; }
 PATH=/nonexistent
 at=0
 for line in "$@"; do
-  ( cd "/ws/$at"; shift $#; ulimit -t 1; eval "$line"; wait )
-  printf 'next\0' >&9
+  set -m
+  ( set +m; cd "/ws/$at"; shift $#; ulimit -t 1; eval "$line"; wait ) & job=$!
+  ( read -t 2 -u 186; kill -9 -- -$job ) & dog=$!
+  set +m
+  wait $job; kill -9 -- -$dog; wait $dog
+  printf 'next\0' >&187
   at=$((at + 1))
 done </dev/null >/dev/null 2>&1
 """
@@ -76,6 +83,7 @@ def by_the_shell(commands: Sequence[str]) -> list[Happened | None]:
     with tempfile.TemporaryDirectory(prefix="midwatch-law-") as name:
         folder = Path(name)
         (folder / "log").touch()
+        os.mkfifo(folder / "never")
         tree = folder / "ws"
         for at in range(len(commands)):
             (tree / str(at) / "src").mkdir(parents=True)
@@ -97,9 +105,7 @@ def by_the_shell(commands: Sequence[str]) -> list[Happened | None]:
         started = _heard((folder / "log").read_bytes())
         if len(started) != len(commands):
             raise RuntimeError(f"{len(started)} of {len(commands)} commands ran: {ended.stderr!r}")
-        return [
-            Happened(tuple(words), _changed(tree / str(at))) for at, words in enumerate(started)
-        ]
+        return [Happened(tuple(words), _changed(tree / str(at))) for at, words in enumerate(started)]
 
 
 def _heard(log: bytes) -> list[list[tuple[str, ...]]]:
@@ -119,7 +125,9 @@ def _heard(log: bytes) -> list[list[tuple[str, ...]]]:
 
 def _changed(folder: Path) -> frozenset[str]:
     """Files that were not there before, or hold something else now."""
-    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()}
+    found = {
+        str(path.relative_to(folder)): path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()
+    }
     gone = {"aa", "src/a.py"} - found.keys()
     new = (name for name, path in found.items() if name not in {"aa", "src/a.py"} or path.read_bytes() != b"x\n")
     return frozenset(new) | gone

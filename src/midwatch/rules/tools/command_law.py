@@ -23,6 +23,7 @@ _ASKABLE: Final = frozenset({"call.path_outside", "call.path_elsewhere"})
 _MOST_COMMANDS: Final = 50
 _PATTERN_BREAKS: Final = re.compile(r"[\s()]+|:\*")
 _GIT_WILD: Final = frozenset("*?[")
+_REMOVERS: Final = frozenset({"rm", "mv", "shred"})
 _MAY_BEGIN_AN_OPTION: Final = frozenset("*?[-")
 
 
@@ -221,20 +222,26 @@ def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     written = tuple(_written(argv))
     if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
         yield ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
-    for path in written:
-        if found := judge_write(path, case.facts, case.cwd):
-            yield _softened(found)
-        elif not _GIT_WILD.isdisjoint(path) and _may_fit_closed(path, case.facts):
-            yield ask("call.run_unclear", why="a wildcard could become a path that is not to be touched")
-    for path in lists.git_may_write(argv):
-        found = judge_write(path, case.facts, case.cwd)
-        if found and found.reason.code in {"call.path_forbidden", "call.path_git"}:
-            yield found
+    yield from _judge_written(written, argv, case)
     for value in dict.fromkeys(value for word in argv[1:] for value in _values(word)):
         if value not in written and _is_far(value) and (found := judge_read(value, case.facts, case.cwd)):
             yield found
     if lists.bare_name(argv[0]) in lists.FETCHERS:
         yield from (found for word in argv[1:] if "://" in word and (found := judge_url(word, case.rules)))
+
+
+def _judge_written(written: Sequence[str], argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
+    for path in written:
+        if found := judge_write(path, case.facts, case.cwd):
+            yield _softened(found)
+        elif not _GIT_WILD.isdisjoint(path) and _may_fit_closed(path, case.facts):
+            yield ask("call.run_unclear", why="a wildcard could become a path that is not to be touched")
+        elif _holds_closed(path, argv, case):
+            yield ask("call.run_unclear", why=f"{named(path)} holds what is not to be touched")
+    for path in lists.git_may_write(argv):
+        found = judge_write(path, case.facts, case.cwd)
+        if found and found.reason.code in {"call.path_forbidden", "call.path_git"}:
+            yield found
 
 
 def _values(word: str) -> Iterator[str]:
@@ -251,6 +258,14 @@ def _may_fit_closed(path: str, facts: ToolFacts) -> bool:
     fits = (fnmatchcase(name, part) for part in wild for name in closed)
     git = (fnmatchcase(".git", part) for part in wild if part.startswith((".", "[", "?")))
     return any(fits) or any(git) or any(not _GIT_WILD.isdisjoint(name) for name in closed)
+
+
+def _holds_closed(path: str, argv: Sequence[str], case: _Case) -> bool:
+    """Whether a folder that is written or removed as a whole has something in it that is not to be touched."""
+    relative = place(path, case.facts, case.cwd).relative
+    if relative == "":
+        return bool(case.facts.do_not_touch) or lists.bare_name(argv[0]) in _REMOVERS
+    return relative is not None and any(one.startswith(f"{relative}/") for one in case.facts.do_not_touch)
 
 
 def _is_far(word: str) -> bool:
@@ -274,7 +289,11 @@ def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     if reads and lists.only_looks(argv):
         return
     shown = named(" ".join(argv), 80)
-    if program in lists.NEVER_MATCHED or lists.computes(argv) or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])):
+    if (
+        program in lists.NEVER_MATCHED
+        or lists.computes(argv)
+        or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:]))
+    ):
         yield ask("call.run_changes_meaning", program=named(program))
     elif not listed((program, *argv[1:]), _naming(lists.runs_given_code(argv), case.facts.allowed_tools)):
         yield ask("call.run_unlisted", command=shown)

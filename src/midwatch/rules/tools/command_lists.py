@@ -71,7 +71,8 @@ READER_HAZARDS: Final[dict[str, re.Pattern[str]]] = {
     }.items()
 }
 FIRST_WILD: Final = words_of(
-    "ls cat head wc grep egrep fgrep stat du df basename dirname realpath readlink cut tr nl cmp which echo pwd true false"
+    "ls cat head wc grep egrep fgrep stat du df basename dirname realpath readlink cut tr nl cmp which echo pwd true "
+    "false"
 )
 """Readers that do nothing else whatever option they are given, as a wildcard may when a file is called like one."""
 _SED_LINES: Final = re.compile(r"\d+(?:,(?:\d+|\$))?p(?:;\d+(?:,(?:\d+|\$))?p)*", re.ASCII)
@@ -107,6 +108,7 @@ _GIT_SHORT: Final = {
         **dict.fromkeys(("cherry-pick", "revert"), r"-(?!-)[^mX]*S.*"),
     }.items()
 }
+_GIT_FORMATTED: Final = words_of("log show shortlog rev-list for-each-ref branch tag")
 _GIT_STRATEGY: Final = {
     **dict.fromkeys(("merge", "rebase"), re.compile(r"--strategy|-[a-zA-Z]*s")),
     **dict.fromkeys(("cherry-pick", "revert"), re.compile(r"--strategy")),
@@ -114,7 +116,9 @@ _GIT_STRATEGY: Final = {
 _GIT_STRATEGIES: Final = words_of("ort recursive resolve octopus ours subtree")
 """Git starts a program for any other one, by its name."""
 _OWN_TARGET: Final = re.compile(r"-(?!-).*t.*|--t.*", re.DOTALL)
-_LAST_WRITTEN: Final = re.compile(r"-[abfilnpPrRsuvxHLT]+|--(?:recursive|force|verbose|archive|parents|update|no-clobber)|--")
+_LAST_WRITTEN: Final = re.compile(
+    r"-[abfilnpPrRsuvxHLT]+|--(?:recursive|force|verbose|archive|parents|update|no-clobber)|--"
+)
 _GIT_BRANCH_LISTING: Final = re.compile(r"-a|-r|-v{1,2}|--(?:list|all|remotes|show-current|merged|no-merged|contains)")
 PATH_WRITERS: Final = words_of("rm mv cp touch mkdir rmdir ln tee truncate chmod chown install unlink shred dd")
 
@@ -163,8 +167,11 @@ def git_written(argv: Sequence[str]) -> tuple[str, ...]:
         return ()
     if "--" in rest:
         return _behind_dashes(rest)
-    # Without `--` the first word of checkout may be a branch; restore takes paths alone, besides the commit they come from.
-    named = {"-s", "--source"} if verb == "restore" else {"-b", "-B", "--orphan"}
+    # Without `--` the first word of checkout may be a branch; restore takes paths alone, besides the commit they come
+    # from.
+    if verb == "checkout" and {"-b", "-B", "--orphan"} & set(rest):  # a new branch takes no paths
+        return ()
+    named = {"-s", "--source"}
     sources = {at + 1 for at, word in enumerate(rest) if word in named}
     plain = tuple(word for at, word in enumerate(rest) if at not in sources and not word.startswith("-"))
     return plain if verb == "restore" else plain[1:]
@@ -206,7 +213,8 @@ def attached(word: str) -> tuple[str, ...]:
     """Give what may be a value written together with its option: `--file=x`, `-Fx`, `-nFx`, `if=x`, `@x`."""
     if word.startswith("--") or not word.startswith("-"):
         key, found, value = word.partition("=")
-        named = found and not any(one.isspace() or one == "/" for one in key)
+        prose = not word.startswith("-") and any(map(str.isspace, word))  # a message may say `a=/b`
+        named = found and not prose and "/" not in key
         return (*((value,) if named else ()), *((word[1:],) if word.startswith("@") else ()))
     letters = re.match(r"-[A-Za-z0-9]*", word)
     most = letters.end() if letters else 1
@@ -227,7 +235,7 @@ def only_looks(argv: Sequence[str]) -> bool:
 
 
 def computes(argv: Sequence[str]) -> bool:
-    """Whether a shell's own command computes what its words say: a subscript may hold a command, a name be any variable."""
+    """Whether a shell's own command computes what it is given: a subscript may hold a command, a name be a variable."""
     program, words = basename(argv[0]), argv[1:]
     if program == "printf":
         return any(READER_HAZARDS["printf"].fullmatch(word) for word in words)
@@ -256,7 +264,7 @@ def git_hazard(verb: str, rest: Sequence[str]) -> bool:
         return "--help" in rest
     if verb in _GIT_STRATEGY and _strange_strategy(_GIT_STRATEGY[verb], rest):
         return True
-    if any("%G" in word for word in rest) and verb in {"log", "show", "shortlog", "rev-list", "for-each-ref", "branch", "tag"}:
+    if verb in _GIT_FORMATTED and any("%G" in word for word in rest):
         return True  # it asks another program about a signature
     short = _GIT_SHORT.get(verb)
     return any(_is_long_hazard(word) or bool(short and short.fullmatch(word)) for word in rest)

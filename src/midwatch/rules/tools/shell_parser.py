@@ -66,8 +66,8 @@ class _Reader:
     text: str
     at: int = 0
     tokens: list[tuple[str, str]] = field(default_factory=list)
-    """Each with what it is: an `operator`, a `word`, an `assignment` if it comes first, `names` of files, or a word with
-    the `status` of the command before."""
+    """Each with what it is: an `operator`, a `word`, an `assignment` if it comes first, `names` of files, or a word
+    with the `status` of the command before."""
     word: str | None = None
     bare: str = ""
     """The part of the word outside quotes."""
@@ -131,7 +131,7 @@ class _Reader:
             self._add("" if following == "\n" else following)
             self.at += 2
         elif quoted := _QUOTED_TEXT.match(self.text, self.at):
-            # Inside a substitution a shell also ends the text at a line that only begins with its end and goes on to `)`.
+            # Inside a substitution a shell also ends it at a line that only begins with its end and goes on to `)`.
             if any(line.startswith(quoted.group(1)) for line in quoted.group(2).splitlines()):
                 raise Unclear("a line of the text begins like its end")
             self._add(quoted.group(2).rstrip("\n"))
@@ -183,7 +183,10 @@ class _Reader:
         # Braces nest, so their content does not show whether they expand to words.
         if "{" in self.bare and ("," in self.bare or ".." in self.bare):
             raise Unclear("braces expand to several words")
-        names = not _GLOB.isdisjoint(self.bare) or self.bare.startswith("~")
+        bare = self.bare.replace("$?", "") if self.status else self.bare
+        names = not _GLOB.isdisjoint(bare) or bare.startswith("~")
+        if names and self.status:
+            raise Unclear("it puts in how the command before ended")
         # Only bare letters name a variable: 'x=/../y' in quotes is a program.
         kind = "assignment" if _NAME.match(self.lead) else "names" if names else "status" if self.status else "word"
         self.tokens.append((self.word, kind))

@@ -127,6 +127,7 @@ def _looks_like_a_path(word: str) -> bool:
 
 def _never(words: Sequence[str]) -> PartDecision | None:
     """What no agent does, walls or not: becoming another user, other machines, publishing."""
+    words = (words[0].replace(HOLE, ""), *words[1:])  # what a shell puts in beside a name may be nothing
     program = lists.basename(words[0])
     if program in ENDERS:
         return None
