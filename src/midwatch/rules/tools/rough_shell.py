@@ -30,6 +30,7 @@ _ESCAPED: Final = re.compile(
 _ANSI: Final = re.compile(r"\$'((?:[^'\\]|\\.)*)'?", re.DOTALL)
 _TICKED: Final = re.compile(r"`((?:[^`\\]|\\.)*)`?", re.DOTALL)
 _JOINED: Final = re.compile(r"[$|&;<>()](?:\\\n)+")
+_NOTHING: Final = re.compile(r"[ \t]*\)")
 _MARKS: Final = frozenset("$|&;<>()")
 _PLAIN: Final = re.compile(r"[^ \t\n'\"\\`$;|&<>()#]+")
 _PLAIN_IN_QUOTES: Final = re.compile(r'[^"\\`$]+')
@@ -92,6 +93,8 @@ class _Reader:
     """The depth at which the innermost substitution began."""
     cases: int = 0
     """How many `case` are open in the innermost substitution: there `)` ends a pattern."""
+    pattern: bool = False
+    """Whether a further pattern of `case` is being read."""
     nested: bool = False
     """Whether a substitution is being read."""
     no_sums: set[int] = field(default_factory=set)
@@ -103,6 +106,7 @@ class _Reader:
     def commands(self, closing: str) -> None:
         """Read commands up to a closing mark, or to the end."""
         outer, depth, base, cases, nested = self.draft, self.depth, self.base, self.cases, self.nested
+        documents, self.documents = self.documents, []
         # What runs in a substitution changes nothing for the commands around it, such as their folder.
         self.draft = _Draft()
         if closing:
@@ -115,6 +119,7 @@ class _Reader:
             self._step(self.text[self.at])
         self._end_command()
         self.draft, self.depth, self.base, self.cases, self.nested = outer, depth, base, cases, nested
+        self.documents = documents
 
     def _in_words(self) -> bool:
         """Whether a `)` here ends a pattern of `case`, or is part of a comparison; `esac` may come right before it."""
@@ -321,6 +326,8 @@ class _Reader:
         """A sum in doubled parentheses; without their end they are two subshells."""
         self.at -= 2
         if not self._counted(2, "))"):
+            if "<<" in self.text[self.at :]:  # a shell reads it twice, and here-documents end elsewhere the second time
+                raise TooDeep
             self.at += 1
             self._opened()
 
@@ -332,19 +339,27 @@ class _Reader:
         draft.pending = operator
 
     def _joined(self, operator: str) -> None:
+        if self.pattern and operator == "|":
+            self.draft = _Draft()
+            return
         self._end_command()
         if operator == "\n":
             self._skip_documents()
+        elif operator in {";;", ";&", ";;&"}:
+            self.pattern = self.cases > 0
 
     def _opened(self) -> None:
         """A subshell, a list of values, a pattern, or the empty parentheses of a function."""
         draft = self.draft
         if draft.words[:1] == ["function"]:
             self._end_command()
-            self.at += self.text.startswith(")", self.at)
+            if empty := _NOTHING.match(self.text, self.at):
+                self.at = empty.end()
+            else:
+                self._deeper()
         elif draft.word is None and not draft.words:
             self._deeper()
-        elif re.compile(r"[ \t]*\)").match(self.text, self.at) and not (draft.word or "").endswith("="):
+        elif _NOTHING.match(self.text, self.at) and not (draft.word or "").endswith("="):
             self.draft = _Draft()
             self._skip_to(")")
             self.at += 1
@@ -360,11 +375,11 @@ class _Reader:
 
     def _closed(self) -> None:
         """The end of a subshell, or of a pattern of `case`, which is no command."""
-        if self.depth > self.base:
+        if self.pattern or self.draft.words[:1] == ["case"] or self.depth == self.base:
+            self.draft, self.pattern = _Draft(), False
+        else:
             self._end_command()
             self.depth -= 1
-        else:
-            self.draft = _Draft()
 
     def _skip_documents(self) -> None:
         """Pass over the text of the here-documents that begin here: it is data, but for the values put into it."""
@@ -428,7 +443,8 @@ class _Reader:
         draft = self.draft
         if plain and word in _BEFORE_A_COMMAND:
             draft.keyword = word
-            self.cases -= word == "esac" and self.cases > 0
+            if word == "esac":
+                self.cases, self.pattern = max(0, self.cases - 1), False
             return True
         return bool(_NAME.match(word)) or (draft.keyword == "time" and word in {"-p", "--"})
 
