@@ -87,6 +87,7 @@ def by_the_shell(commands: Sequence[str]) -> list[Happened | None]:
         tree = folder / "ws"
         for at in range(len(commands)):
             (tree / str(at) / "src").mkdir(parents=True)
+            (tree / str(at) / ".git").mkdir()
             for file in ("aa", "src/a.py"):
                 (tree / str(at) / file).write_text("x\n")
         words = ["/usr/bin/bash", "--norc", "--noprofile", "-c", _HEARD, "bash", *commands]

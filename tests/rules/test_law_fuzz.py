@@ -40,7 +40,7 @@ HAPPENED = [
     ("shell", "git status s*", "git status src aa", ""),
     ("shell", "echo x >w1", "echo x >w1", ""),
     ("shell", "echo x", "echo x >w1", "wrote ['w1']"),
-    ("machine", "sort README.md", "sort -o w1 README.md", "wrote ['/ws/w1']"),
+    ("machine", "sort -o w1 README.md", "sort -o w1 README.md", "wrote ['/ws/w1']"),
     ("machine", "sort README.md", "rm aa", "started ['rm', 'aa']"),
     ("machine", "cat /etc/canary", "cat /etc/canary", "read ['/etc/canary']"),
     ("machine", "git rebase -x pwn HEAD~1", "git rebase -x pwn HEAD~1", "started ['/io/stubs/pwn']"),

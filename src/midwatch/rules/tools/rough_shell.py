@@ -73,6 +73,8 @@ class _Draft:
     """A redirection that waits for its target."""
     keyword: str = ""
     """The keyword before the first word: `time` and `coproc` take words of their own."""
+    compared: bool = False
+    """Whether a comparison in it has come to its end."""
 
 
 def read_roughly(text: str) -> tuple[RoughCommand, ...]:
@@ -129,7 +131,7 @@ class _Reader:
     def _comparing(self) -> bool:
         """Whether this is inside `[[ ]]`."""
         draft = self.draft
-        return draft.words[:1] == ["[["] and draft.word != "]]" and (draft.word is not None or draft.words[-1] != "]]")
+        return draft.words[:1] == ["[["] and not draft.compared and draft.word != "]]"
 
     def _join(self) -> None:
         """Take out the ends of broken lines after a mark: what follows belongs to the mark."""
@@ -462,6 +464,7 @@ class _Reader:
         if plain and not draft.words and word == "case":
             self.cases += 1
         draft.words.append(word)
+        draft.compared = draft.compared or word == "]]"
 
     def _end_command(self) -> None:
         self._end_word()
