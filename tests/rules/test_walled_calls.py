@@ -106,6 +106,7 @@ REFUSED = [
     ("a=( $(sudo x) )", "call.run_never"),
     ("echo $(case x in x) sudo x;; esac)", "call.run_never"),
     ("[[ a < b ]] && sudo x", "call.run_never"),
+    ("[[ a < b ]] >x && sudo x", "call.run_never"),
     ("echo $([[ a =~ (b) ]]; sudo x)", "call.run_never"),
     ("cat <<E'O'F\nx\nEOF\nsudo x", "call.run_never"),
     ("cat <<E\\ F\nE F\nsudo x", "call.run_never"),
