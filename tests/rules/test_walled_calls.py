@@ -111,6 +111,7 @@ REFUSED = [
     ("cat <<E'O'F\nx\nEOF\nsudo x", "call.run_never"),
     ("cat <<E\\ F\nE F\nsudo x", "call.run_never"),
     ("cat <<EOF\n$(sudo x)\nEOF", "call.run_never"),
+    ('cat <<EOF\n`echo "\\""; sudo x`\nEOF', "call.run_never"),
     ("cat <<EOF; echo $(# )\nsudo x)\nx\nEOF", "call.run_never"),
     ("echo $(cat <<'EOF'\nx\nEOF sudo x)\nEOF\n)", "call.run_never"),
     ("echo `echo \\`sudo x\\``", "call.run_never"),

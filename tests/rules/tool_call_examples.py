@@ -336,6 +336,8 @@ COMMANDS: list[tuple[str, ToolOutcome]] = [
     ("git checkout main secrets/key", DENY),
     ("git checkout secrets/key", DENY),
     ("git checkout HEAD docs/x.md", ASK),
+    ("git checkout . src/a.py", ASK),
+    ("git checkout :/", ASK),
     ("git checkout -b topic main", ALLOW),
     ("git clean -fd docs", ASK),
     ("git clean -fd", ALLOW),

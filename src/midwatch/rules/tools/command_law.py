@@ -244,6 +244,8 @@ def _judge_written(written: Sequence[str], argv: Sequence[str], case: _Case) -> 
         elif _holds_closed(path, argv, case):
             yield ask("call.run_unclear", why=f"{named(path)} holds what is not to be touched")
     for path in lists.git_may_write(argv) if lists.bare_name(argv[0]) == "git" else ():
+        if path.startswith(":") or _holds_closed(path, argv, case):
+            yield ask("call.run_unclear", why=f"{named(path)} may hold what is not to be touched")
         found = judge_write(path, case.facts, case.cwd)
         if found and found.reason.code in {"call.path_forbidden", "call.path_git"}:
             yield found

@@ -261,7 +261,9 @@ class _Reader:
         """Read what a shell puts into a text that is otherwise data."""
         while self.at < len(self.text):
             one = self.text[self.at]
-            if one in "$`":
+            if one == "`":
+                self._ticked(quoted=False)
+            elif one == "$":
                 self._expansion(quoted=True)
             else:
                 self.at += 2 if one == "\\" else 1
