@@ -1,7 +1,11 @@
 """Every setting and every route that writes says what it can do to the machine; a new one must be listed."""
 
+import ast
+from pathlib import Path
+
 from fastapi import FastAPI
 
+import midwatch
 from midwatch.settings import KEYS
 from midwatch.settings.keys import TABLES, key_named
 from midwatch.settings.reach import LISTED, SettingReach
@@ -41,3 +45,23 @@ def test_every_route_that_writes_is_listed_and_what_is_for_the_machine_is_marked
     assert {name for name, marked in found.items() if marked} == {
         name for name, reach in WRITES.items() if reach is RouteReach.MACHINE
     }
+
+
+BINDING = {"sign_orders.start", "signing.sign", "command", "settlement.answer"}
+"""What a person does with a night's money, level, hosts or tools."""
+SURFACES = Path(midwatch.__file__).parent / "surfaces"
+
+
+def test_every_surface_says_whether_its_caller_is_capped() -> None:
+    found = {}
+    for path in (path for folder in ("api", "web") for path in (SURFACES / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in BINDING:
+                found[f"{path.name}:{node.lineno}"] = "capped" in {word.arg for word in node.keywords}
+    assert len(found) == 5
+    assert all(found.values()), found
+
+
+def test_only_one_module_of_the_surfaces_applies_settings() -> None:
+    places = [path.name for path in SURFACES.rglob("*.py") if "apply_settings" in path.read_text()]
+    assert places == ["settings_changes.py"]
