@@ -60,7 +60,7 @@ def test_more_than_is_usual_needs_a_ceiling(asked: dict[str, Any], needs: dict[s
         ("evil.example", "docs.example.org"),
         ("example.org", "*.example.org"),
         ("*.example.org", "docs.example.org"),
-        ("*.org", "*.example.org"),
+        ("*.co.uk", "*.example.co.uk"),
         ("docs.example.org:8443", "docs.example.org"),
         ("docs.example.org", "docs.example.org:443"),
         ("npm", "registry.npmjs.org"),
