@@ -162,7 +162,7 @@ async def _started(house: House, one: Recruit, folder: Path) -> ProgramAnswer:
     if left.exit_code in NOT_STARTED:
         why = clean(house.redactor.redact(f"{left.sentence} {left.last_words}"))
         return ProgramAnswer(answers=False, sentence=f"In its sandbox the program does not start. {why}")
-    return ProgramAnswer(answers=True, sentence="In its sandbox the program starts. It uses no model.")
+    return ProgramAnswer(answers=True, sentence="In its sandbox the program starts.")
 
 
 async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001  the port's signature

@@ -196,10 +196,10 @@ def _show_tested(one: dict[str, Any]) -> None:
     typer.echo(f"{mark} {one['name']}")
     if one["program"]:
         line(f"{one['program']} {one['version']}".rstrip() + f" ({one['judged']})", indent="       ")
-    line(one["hello"]["sentence"], indent="       ")
-    if one.get("program_hello", {}).get("sentence"):
-        line(one["program_hello"]["sentence"], indent="       ")
-    elif one["hello"]["heard"] == "reserved":
+    by_program = one.get("program_hello", {}).get("sentence")
+    for sentence in dict.fromkeys(said for said in (one["hello"]["sentence"], by_program) if said):
+        line(sentence, indent="       ")
+    if not by_program and one["hello"]["heard"] == "reserved":
         line(f"Ask by the program itself: midwatch agent test {one['name']}", indent="       ")
     elif "program_hello" not in one and one["program"]:
         line("The program itself was not tried.", indent="       ")

@@ -71,6 +71,8 @@ def glance(path: str) -> list[dict[str, Any]]:
     try:
         status, headers, body = _over_socket("GET", API + path, None, GLANCE_SECONDS)
     except NO_SERVER:
+        if not home().exists():
+            return []
         from midwatch.surfaces.cli.shell.offline import glance_offline  # noqa: PLC0415  heavy, and rarely needed
 
         return glance_offline(home(), API + path)
@@ -80,6 +82,8 @@ def glance(path: str) -> list[dict[str, Any]]:
 
 def names_in_settings(table: str) -> list[str]:
     """List what the settings name, without asking anything that is slow: an agent's program, a channel's service."""
+    if not home().exists():
+        return []
     from midwatch.surfaces.cli.shell.offline import named_in_settings  # noqa: PLC0415  heavy
 
     return named_in_settings(home(), table)
