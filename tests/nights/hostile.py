@@ -1,18 +1,21 @@
 """A night of twelve hours with agents that do harm: each work is done by one kind of them, named in its title."""
 
 import gc
-import os
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from midwatch.night.asks import settlement
 from midwatch.night.recovery.overdue import Patrol
 from midwatch.ports.agent import Task
+from midwatch.rules.people.asks import GO_ON
+from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import Done, JobState
 from midwatch.terms.orders import Limits, OrderedWork
 from midwatch.terms.projects import SessionState
-from midwatch.terms.records import JobRow, SessionRow, TimerRow
+from midwatch.terms.records import AskRow, JobRow, SessionRow, TimerRow
 from midwatch.terms.trust import Level
 from tests.nights.house import TestHouse, orders, sample_repository
 from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
@@ -29,14 +32,17 @@ room_max_files = 9000
 keep_days = 3
 [rounds]
 interval_seconds = 1800
+[asks]
+guidance_error_minutes = 100
+guidance_uncertain_minutes = 100
 """
-GROUP = "print('group', open('/proc/self/cgroup').read().split(), flush=True)\n"
 NEST = """
 import os
-for top in (os.getcwd(), os.path.expanduser("~")):
+for top, levels in ((os.getcwd(), 5200), (os.path.expanduser("~"), 3000)):
     os.chdir(top)
-    for _ in range({levels}):
-        os.mkdir("{name}"); os.chdir("{name}")
+    for level in range(levels):
+        os.mkdir("d"); os.chdir("d")
+        if level % 500 == 0: print(level, flush=True)
     open("last", "w").close()
     os.chmod(".", 0)
     os.chdir(top)
@@ -60,7 +66,7 @@ import itertools, os
 for number in itertools.count():
     os.makedirs(f"many/{number % 100}", exist_ok=True)
     open(f"many/{number % 100}/{number}", "w").close()
-    if number % 1000 == 0: print(number, flush=True)
+    if number % 100 == 0: print(number, flush=True)
 """
 FLOOD = """
 import sys
@@ -68,7 +74,15 @@ line = b"x" * 1023 + b"\\n"
 for _ in range(20): sys.stdout.buffer.write(line * 1024)
 sys.stdout.flush()
 """
-LIE = COMMIT + "open('check.py', 'w').write('assert 1')\ncommit('Make it green')\nprint('all checks are green')\n"
+LIE = (
+    COMMIT
+    + """
+open('sample/greet.py', 'w').write('def greet(name): return 1\\n')
+open('check.py', 'w').write('assert 1\\n')
+commit('Make it green')
+print('all checks are green')
+"""
+)
 AWAY = """
 import os, time
 if os.fork() == 0:
@@ -79,6 +93,7 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 """
+LOOKS_IN_EVERY = timedelta(minutes=90)
 IDLE = "The agent was stopped because it printed nothing for too long."
 
 
@@ -92,7 +107,7 @@ class Kind:
 
 
 KINDS = {
-    "Nest": Kind(NEST.format(levels=2_600, name="d"), JobState.FAILED),
+    "Nest": Kind(NEST, JobState.FAILED),
     "Fork": Kind(FORK, JobState.FAILED, IDLE),
     "Fill": Kind(FILL, JobState.FAILED, "The job wrote more than 48 MiB, so it was stopped."),
     "Count": Kind(COUNT, JobState.FAILED, "The job wrote more than 9,000 files, so it was stopped."),
@@ -112,7 +127,7 @@ class HostileAgent(RoomedAgent):
         self.mark = f"mark_{secrets.token_hex(8)}"
 
     async def _run(self, assignment: Task) -> Done:
-        self.script = f"# {self.mark}\n{GROUP}{KINDS[assignment.title.split()[0]].script}"
+        self.script = f"# {self.mark}\n{KINDS[assignment.title.split()[0]].script}"
         return await super()._run(assignment)
 
 
@@ -129,28 +144,31 @@ class Taken:
 
 @dataclass
 class Hostile:
-    """The night, as it goes on."""
+    """The night, as it goes on: a person looks in now and then, and lets what failed be tried again."""
 
     house: TestHouse
     patrol: Patrol
     taken: list[Taken] = field(default_factory=list)
 
     async def passes(self) -> SessionRow:
-        """Let it pass to its end, with the patrol on its way; look at ourselves each half hour."""
-        began = self.house.clock.now()
+        """Let it pass to its end, with the patrol on its way."""
+        began = looked = self.house.clock.now()
         for _ in range(1000):
             await self.house.settle()
             await self.patrol.once()
             await self.patrol.tidy()
             session = (await self.house.house.records.find(SessionRow))[-1]
-            jobs = await self.house.house.records.find(JobRow)
-            hours = (self.house.clock.now() - began) / timedelta(hours=1)
-            if not self.taken or hours - self.taken[-1].hours >= 0.5:
-                self.taken.append(_look(hours, sum(job.state.over for job in jobs)))
             if session.state is not SessionState.AUTONOMOUS:
                 return session
             due = [row.due_at for row in await self.house.house.records.find(TimerRow)]
-            self.house.clock.jump_to(min(due))
+            self.house.clock.jump_to(min(*due, looked + LOOKS_IN_EVERY))
+            if self.house.clock.now() - looked >= LOOKS_IN_EVERY:
+                looked = self.house.clock.now()
+                jobs = await self.house.house.records.find(JobRow)
+                self.taken.append(_look((looked - began) / timedelta(hours=1), sum(job.state.over for job in jobs)))
+                print(self.taken[-1], flush=True)
+                for ask in await self.house.house.records.find(AskRow, state=AskState.OPEN):
+                    await settlement.answer(self.house.house.books, ask.id, GO_ON, by="ann")
         raise AssertionError("the night never ended")
 
 
@@ -161,20 +179,19 @@ def _look(hours: float, ended: int) -> Taken:
         hours=round(hours, 1),
         ended=ended,
         megabytes=int(status["VmRSS"].split()[0]) / 1024,
-        descriptors=len(os.listdir("/proc/self/fd")),
+        descriptors=sum(1 for _ in Path("/proc/self/fd").iterdir()),
         threads=int(status["Threads"]),
     )
 
 
-async def begins(house: TestHouse, folder: Path, *, kinds: tuple[str, ...], projects: int, times: int) -> Hostile:
-    """Order each kind so many times, one after the other over the projects, and sign."""
-    names = [f"shop-{place + 1}" for place in range(projects)]
-    for name in names:
-        await house.project(sample_repository(folder / name), name=name)
-    wanted = [kind for _ in range(times) for kind in kinds]
+async def begins(house: TestHouse, folder: Path, *, kinds: Sequence[str], times: int) -> Hostile:
+    """Order each kind so many times, each in a project of its own, and sign."""
+    for kind in kinds:
+        await house.project(sample_repository(folder / kind), name=kind.lower())
     work = tuple(
-        OrderedWork(project=names[place % projects], title=f"{kind} {place + 1}", agent="housekeeper")
-        for place, kind in enumerate(wanted)
+        OrderedWork(project=kind.lower(), title=f"{kind} {number}", agent="housekeeper")
+        for number in range(1, times + 1)
+        for kind in kinds
     )
     await house.begin(orders(work=work, level=Level.FULL, limits=Limits(minutes=720)))
     return Hostile(house, house.house.patrol())

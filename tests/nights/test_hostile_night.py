@@ -1,6 +1,6 @@
-"""Twelve hours of agents that nest, fork, fill, hang, flood, lie and leave others behind, in one night (W6, X3, N19)."""
+"""Twelve hours of agents that nest, fork, fill, hang, flood, lie and leave others behind (W6, X3, N19)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,11 +9,11 @@ import pytest
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import JobRow
 from midwatch.terms.trust import Isolation
+from midwatch.workshop.holding import records
 from midwatch.workshop.sandbox.deep_folders import remove
 from midwatch.workshop.sandbox.isolation import found
-from midwatch.workshop.sandbox.walls import groups
 from tests.conftest import missing
-from tests.nights.hostile import KINDS, SETTINGS, HostileAgent, begins
+from tests.nights.hostile import KINDS, SETTINGS, HostileAgent, Taken, begins
 from tests.nights.house import ONE_TRY, TestHouse, a_house
 from tests.nights.test_first_night import all_is_well
 from tests.nights.test_misbehaviour import marked
@@ -23,12 +23,12 @@ NOW = datetime.now(UTC)
 
 
 @pytest.mark.parametrize(
-    ("kinds", "projects", "times"),
-    [(("Nest", "Count", "Flood", "Lie", "Leave"), 2, 1), pytest.param(tuple(KINDS), 4, 12, marks=pytest.mark.sweep)],
-    ids=["one of each", "twelve hours"],
+    ("kinds", "times"),
+    [(("Nest", "Lie", "Leave"), 1), pytest.param(tuple(KINDS), 3, marks=pytest.mark.sweep)],
+    ids=["a short one", "twelve hours"],
 )
 async def test_a_night_of_harm_ends_in_time_and_leaves_nothing(
-    tmp_path: Path, kinds: tuple[str, ...], projects: int, times: int
+    tmp_path: Path, kinds: tuple[str, ...], times: int
 ) -> None:
     if found().isolation is not Isolation.BUBBLEWRAP:
         missing("bwrap", found().why)
@@ -38,30 +38,25 @@ async def test_a_night_of_harm_ends_in_time_and_leaves_nothing(
     agent, mounts = HostileAgent(), _mounts()
     try:
         async with a_house(home, begins=NOW, agents={"housekeeper": agent}, flags=ONE_TRY) as house:
-            night = await begins(house, tmp_path, kinds=kinds, projects=projects, times=times)
+            night = await begins(house, tmp_path, kinds=kinds, times=times)
             session = await night.passes()
-            for one in night.taken:
-                print(one)
             assert session.state is SessionState.DEBRIEF
             assert session.started_at is not None
             assert house.clock.now() - session.started_at <= timedelta(hours=12, minutes=1)
-            await _every_job_ended_as_it_truly_did(house, times * len(kinds))
+            await _every_job_ended_as_it_truly_did(house, kinds)
             await all_is_well(house)
             assert house.house.troubles() == ()
             assert marked(agent.mark) == []
             assert await house.house.workshop.rooms.living() == ()
             assert _groups_left(home) == []
             assert _mounts() == mounts
-            third, last = night.taken[len(night.taken) // 3], night.taken[-1]
-            assert last.descriptors <= third.descriptors + 8
-            assert last.megabytes <= third.megabytes * 1.1 + 16
+            _flat(night.taken)
             await _nothing_is_left(house, night.patrol.tidy)
     finally:
-        for place in tmp_path.iterdir():  # pytest's own removal is a recursion
-            remove(place)
+        _gone(tmp_path)
 
 
-async def _every_job_ended_as_it_truly_did(house: TestHouse, ordered: int) -> None:
+async def _every_job_ended_as_it_truly_did(house: TestHouse, kinds: tuple[str, ...]) -> None:
     jobs = await house.house.records.find(JobRow)
     wrong = [
         (job.number, job.title, job.state, job.why)
@@ -69,7 +64,14 @@ async def _every_job_ended_as_it_truly_did(house: TestHouse, ordered: int) -> No
         if (job.state, KINDS[job.title.split()[0]].why in job.why) != (KINDS[job.title.split()[0]].state, True)
     ]
     assert wrong == []
-    assert len({job.title for job in jobs}) == ordered
+    assert {job.title.split()[0] for job in jobs} == set(kinds)
+
+
+def _flat(taken: Sequence[Taken]) -> None:
+    if taken:
+        third, last = taken[len(taken) // 3], taken[-1]
+        assert last.descriptors <= third.descriptors + 8
+        assert last.megabytes <= third.megabytes * 1.1 + 16
 
 
 async def _nothing_is_left(house: TestHouse, tidy: Callable[[], Awaitable[None]]) -> None:
@@ -86,15 +88,19 @@ async def _nothing_is_left(house: TestHouse, tidy: Callable[[], Awaitable[None]]
     assert [place.name for place in left if place.suffix != ".lock"] == []
 
 
+def _gone(folder: Path) -> None:
+    for place in folder.iterdir():  # pytest's own removal is a recursion
+        remove(place)
+
+
 def _mounts() -> list[str]:
     """List the mounts of this machine that have to do with us; others come and go as they like."""
     return [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if "midwatch" in line]
 
 
 def _groups_left(home: Path) -> list[str]:
-    """List the groups that are still there of those in which agents said that they were."""
-    above, _ = groups.parent()
-    said = {word for log in home.glob("jobs/*/agent.log") for word in log.read_text(errors="replace").split("'")}
-    named = {word.rpartition("/midwatch-")[2] for word in said if "/midwatch-" in word}
-    assert named or above is None
-    return [name for name in named if Path(f"{above}/midwatch-{name}").exists()]
+    """List the groups of agents that are still there."""
+    states = [records.read_state(place) for place in home.glob("held/*/epoch-*")]
+    named = {state.group for state in states if state is not None}
+    assert named
+    return [group for group in named if group and Path(group).exists()]
