@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from midwatch.errors import Broken, Refused, Unavailable
 from midwatch.settings.folder import close_to_others
+from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.sandbox import deep_folders, safe_files
 from midwatch.workshop.sandbox.deep_folders import Descent, copy, everything_below, remove
@@ -144,6 +146,21 @@ def test_what_cannot_be_removed_is_named_and_the_rest_goes(top: Path, monkeypatc
     with pytest.raises(Broken, match=r"in/stays \(Operation not permitted\) stays"):
         remove(top)
     assert {path.name for path in (top / "in").iterdir()} == {"stays"}
+
+
+async def test_what_stays_of_a_checkout_for_a_check_is_no_reason_to_lose_its_result(
+    top: Path, person: Repository, mirrors: GitMirrors, checkouts: Checkouts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await mirrors.refresh("shop", person.path)
+    with monkeypatch.context() as for_now:
+        for_now.setattr(deep_folders, "_mounted_below", lambda _: str(top))
+        async with checkouts.passing("shop", "job_1", person.head, "before") as tree:
+            pass
+        assert tree.exists()
+        (stays,) = await checkouts.collect((), None, None, datetime.now(UTC))
+        assert stays.failed
+    assert await checkouts.collect((), None, None, datetime.now(UTC)) == ()
+    assert not tree.exists()
 
 
 def test_a_mount_is_never_emptied() -> None:

@@ -1,7 +1,6 @@
 """A hello through an agent's own program: in a throw-away sandbox, through the metered model proxy."""
 
 import asyncio
-import logging
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,10 +39,9 @@ from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
 from midwatch.workshop.rooms.rooms import RoomFolder
 from midwatch.workshop.rooms.workplace import Workplace
-from midwatch.workshop.sandbox.deep_folders import remove
+from midwatch.workshop.sandbox.deep_folders import remove_if_possible
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
-log = logging.getLogger("midwatch.hello")
 PROMPT = "Answer with the one word: ready"
 JOB = "hello"
 WALL = timedelta(seconds=90)
@@ -109,16 +107,8 @@ async def _tried(house: House, one: Recruit) -> ProgramAnswer:
         return ProgramAnswer(answers=False, sentence=said)
     finally:
         await upstream.close()
-        await asyncio.to_thread(_gone, folder)
+        await asyncio.to_thread(remove_if_possible, folder)
     return _judged(house, heard, ended, monotonic() - began)
-
-
-def _gone(folder: Path) -> None:
-    """Remove what the program wrote; what stays of it makes no answer wrong."""
-    try:
-        remove(folder)
-    except (MidwatchError, OSError) as error:
-        log.warning("%s", error)
 
 
 async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream: Upstream) -> RunEnded:

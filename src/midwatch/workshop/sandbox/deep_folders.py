@@ -5,6 +5,7 @@ it, or `..`. A step up is checked, because a folder that was moved away meanwhil
 """
 
 import contextlib
+import logging
 import os
 import shutil
 import stat
@@ -14,8 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from midwatch.errors import Broken, Unavailable
+from midwatch.errors import Broken, MidwatchError, Unavailable
 
+log = logging.getLogger("midwatch.tidying")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 KEPT_OPEN = 16
 """Descriptors of the innermost folders; steps up from there need neither a check nor the right to look up `..`."""
@@ -241,6 +243,14 @@ def remove(folder: Path) -> None:
         f"{folder} cannot be removed completely: {left.first} stays.",
         hint="Look at who owns it, and remove it by hand.",
     )
+
+
+def remove_if_possible(folder: Path) -> None:
+    """Remove a folder after use; what stays is no reason to lose what was done in it, and upkeep finds it again."""
+    try:
+        remove(folder)
+    except (MidwatchError, OSError) as error:
+        log.warning("%s", error)
 
 
 def _empty(at: Descent, left: _Left) -> None:
