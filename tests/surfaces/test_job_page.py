@@ -39,8 +39,12 @@ async def standing_over() -> tuple[str, bool]:
     return "done", True
 
 
+async def still() -> bool:
+    return True
+
+
 async def told(path: Path, place: int) -> list[str]:
-    return [one async for one in follow(raw_from(path, place), standing_over)]
+    return [one async for one in follow(raw_from(path, place), standing_over, still)]
 
 
 async def test_a_raw_log_is_followed_in_whole_lines_and_resumed_where_it_was_left(tmp_path: Path) -> None:
@@ -110,7 +114,7 @@ async def test_the_log_stream_says_when_the_job_moves_and_ends_with_it(tmp_path:
         async def moving() -> tuple[str, bool]:
             return next(states)
 
-        pieces = [one async for one in follow(raw_from(path, path.stat().st_size), moving)]
+        pieces = [one async for one in follow(raw_from(path, path.stat().st_size), moving, still)]
         assert pieces == ["event: moved\ndata: yes\n\n", "event: ended\ndata: yes\n\n"]
 
 

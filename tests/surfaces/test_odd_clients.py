@@ -11,7 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from midwatch.surfaces import connections
 from midwatch.surfaces.connections import CountedConnection, PatientConnection
-from midwatch.surfaces.server import QuietServer, _server, open_port
+from midwatch.surfaces.pages_port import open_port
+from midwatch.surfaces.server import QuietServer, _server
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 

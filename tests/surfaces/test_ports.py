@@ -2,7 +2,7 @@
 
 import socket
 
-from midwatch.surfaces.server import open_port
+from midwatch.surfaces.pages_port import open_port
 from tests.surfaces.person import a_person
 
 

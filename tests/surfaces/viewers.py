@@ -161,8 +161,12 @@ class LetIn:
         self._app = app
         self._caller = Caller(name="ann", role=role, scopes=role.scopes, way="token")
 
+    @staticmethod
+    async def _still() -> bool:
+        return True
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope.setdefault("state", {})["caller"] = self._caller
+        scope.setdefault("state", {}).update(caller=self._caller, still=self._still)
         await self._app(scope, receive, send)
 
 

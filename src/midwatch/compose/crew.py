@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from midwatch.rules.budget.provider_quota import YES, MayBurn, Reading, leave_wa
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.rules.gate.contract import part_of
 from midwatch.settings import Settings
+from midwatch.settings.derived import secret_files
+from midwatch.settings.secret_places import holds_secret
 from midwatch.settings.zone import local_time
 from midwatch.store.side.ledger import Owners, Payers
 from midwatch.terms.agents import ModelAccess
@@ -82,11 +84,12 @@ class Crew:
     fixed: bool = False
     """Set when a test or the demo passed its own agents."""
 
-    def call(self, settings: Settings) -> None:
+    def call(self, settings: Settings, home: Path) -> None:
         """Find the agents that are ready by these settings; blocking, because it runs their programs."""
         if self.fixed:
             return
-        self.recruits = muster(settings.agents.by_name(), frozenset(settings.secrets.by_name()), ask_program)
+        mustered = muster(settings.agents.by_name(), frozenset(settings.secrets.by_name()), ask_program)
+        self.recruits = {name: _without_secrets(one, settings, home) for name, one in mustered.items()}
         ready = {name: one for name, one in self.recruits.items() if one.ready}
         for gone in set(self.agents) - set(ready) - {"housekeeper"}:
             del self.agents[gone]
@@ -94,3 +97,11 @@ class Crew:
         self.models.clear()
         self.models.update({name: one.access for name, one in ready.items() if one.access is not None})
         self.lent = tuple(map(str, lent_by(self.recruits)))
+
+
+def _without_secrets(one: Recruit, settings: Settings, home: Path) -> Recruit:
+    """Hold an agent back whose program's folder, which each job may read, holds a secret."""
+    lends = one.program.lends if one.ready and one.program else None
+    if lends is None or not holds_secret(lends, home=home, kept=secret_files(settings)):
+        return one
+    return replace(one, missing=f"Its program's folder, {lends}, holds a secret: move the program or the secret.")

@@ -30,7 +30,7 @@ from midwatch.gateway.model_access import ModelProxies
 from midwatch.gateway.redaction.journal_entries import EntryRedactor
 from midwatch.gateway.redaction.redactor import Redactor
 from midwatch.gateway.registries import RegistryAccess, RegistryBook
-from midwatch.gateway.room_network import RoomNetworks
+from midwatch.gateway.room_network import RoomNetworks, route_of
 from midwatch.gateway.vault import Vault
 from midwatch.journal.entry import Entry
 from midwatch.journal.events.jobs import JobBoxed, JobStopRequested, JobWarned
@@ -51,8 +51,9 @@ from midwatch.ports.brain import Brain
 from midwatch.ports.channel import Outlet
 from midwatch.ports.clock import Clock, Ids
 from midwatch.ports.machine import Machine
-from midwatch.settings import model_prices, secret_references
-from midwatch.settings.derived import channel_secret
+from midwatch.rules.budget.egress import rules_of
+from midwatch.settings import Settings, model_prices, secret_references
+from midwatch.settings.derived import channel_secret, secret_files
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.ids import Ulids
 from midwatch.store.journal import SqlJournal
@@ -219,15 +220,31 @@ class House(ReadSide):
         return (await self.vault.secret(channel_secret(channel))).reveal()
 
     def _enclosure(self) -> Enclosure:
-        sandbox = self.loaded.settings.sandbox
+        return self._enclosure_for(self.loaded.settings, self.standing, self.crew.lent)
+
+    def _enclosure_for(self, settings: Settings, standing: IsolationFound, lent: tuple[str, ...]) -> Enclosure:
+        sandbox = settings.sandbox
         return enclosure(
-            self.standing.isolation,
+            standing.isolation,
             self.home,
-            (*sandbox.toolchains, *self.crew.lent),
+            (*sandbox.toolchains, *lent),
             limits=SandboxLimits.of(sandbox),
             copies_setup=sandbox.copy_setup,
             scrub=self.redactor.stream,
+            kept=secret_files(settings),
         )
+
+    async def rehearse(self, settings: Settings) -> None:
+        """Raise where a start with these settings would fail, or a job could not be given what they name."""
+        standing = self.parts.standing or stand(settings.sandbox.isolation)
+        for text in settings.sandbox.registries:
+            route_of(text, self.vault)
+        for hosts in (settings.sandbox.domains, settings.sandbox.setup_domains, settings.ceilings.domains):
+            rules_of(hosts)
+        model_prices(settings)
+        crew = Crew(fixed=self.crew.fixed)
+        await asyncio.to_thread(crew.call, settings, self.home)
+        self._enclosure_for(settings, standing, crew.lent)
 
     def _entrance(self) -> Entrance:
         return Entrance(
@@ -244,7 +261,7 @@ class House(ReadSide):
         """Load the settings with their stored versions, and apply them to every part."""
         await super().reload_settings()
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
-        await asyncio.to_thread(self.crew.call, self.loaded.settings)
+        await asyncio.to_thread(self.crew.call, self.loaded.settings, self.home)
         self.workshop.refit(self._enclosure())
         self.doors.prices.override(model_prices(self.loaded.settings))
         if self.vault.refer(secret_references(self.loaded.settings)):

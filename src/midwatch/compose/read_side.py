@@ -1,5 +1,6 @@
 """What reading needs, and no more: settings, records, journal, blobs. A verb without a server imports only this."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -10,7 +11,7 @@ from midwatch.ports.agent import OutputReader
 from midwatch.ports.clock import Clock
 from midwatch.ports.room import TREE_INSIDE
 from midwatch.rules.checks.discovery import Looked
-from midwatch.settings import LoadedSettings, load_settings
+from midwatch.settings import LoadedSettings, Settings, load_settings
 from midwatch.store.blobs import FolderBlobs
 from midwatch.store.read.entries import JournalReader
 from midwatch.store.read.history import SqlHistory
@@ -41,9 +42,19 @@ class ReadSide:
 
     async def reload_settings(self) -> None:
         """Load the settings with their stored versions; called at start and whenever a version is applied."""
+        self.loaded = load_settings(self.home, stored=await self._stored(), flags=self._flags)
+
+    async def next_starts(self, changes: Mapping[str, JsonValue]) -> tuple[Settings, ...]:
+        """Load the settings as the next start would with one more version: as this one was started, and plainly."""
+        stored = [*await self._stored(), changes]
+        opens = {name: self.loaded.value_of(name) for name in ("database.url",) if self.loaded.settings.database.url}
+        alike = load_settings(self.home, stored=stored, flags=self._flags).settings
+        plain = load_settings(self.home, stored=stored, environ={}, flags=opens).settings
+        return (alike,) if alike == plain else (alike, plain)
+
+    async def _stored(self) -> list[dict[str, JsonValue]]:
         applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
-        stored = [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
-        self.loaded = load_settings(self.home, stored=stored, flags=self._flags)
+        return [row.changes for row in sorted(applied, key=lambda row: row.version or 0)]
 
     def output_reader(self, *, midway: bool = False) -> OutputReader:
         """Read an agent's log from its first line, or from one in the middle of it."""

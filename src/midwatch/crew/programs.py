@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from midwatch.errors import Misuse
+from midwatch.settings.secret_places import refuse_secret_place
 
 SHARED = (Path("/usr"), Path("/bin"), Path("/sbin"), Path("/lib"))
 """Folders that every room sees anyway."""
@@ -77,4 +78,6 @@ def _safe(path: Path) -> Path:
             f"{path} is in a folder that no job may read.",
             hint="Move the program into another folder, and name it there.",
         )
+    if Program(path).lends is not None:
+        refuse_secret_place(path.parent, "The program's folder")
     return path

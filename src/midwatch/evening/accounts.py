@@ -75,7 +75,7 @@ async def anybody(entrance: Entrance) -> bool:
 
 async def invite(entrance: Entrance, role: Role, *, by: str, person: str = "") -> str:
     """Make the secret of a one-time link, for a new person or for a known person's new password."""
-    known = await _person(entrance, person) if person else None
+    known = await person_named(entrance, person) if person else None
     secret = secrets.token_urlsafe(32)
     expires = entrance.clock.now() + LINK_LIVES
     role = known.role if known else role
@@ -160,13 +160,14 @@ async def leave(entrance: Entrance, cookie: str, person: PersonRow) -> None:
     await entrance.journal.record(ev.PersonLeft(person=person.id), actor=person.name)
 
 
-async def by_cookie(entrance: Entrance, cookie: str) -> tuple[PersonRow, Login] | None:
+async def by_cookie(entrance: Entrance, cookie: str, *, used: bool = True) -> tuple[PersonRow, Login] | None:
+    """Find the person behind this cookie; with `used` false, looking does not keep the login alive."""
     login = await entrance.keys.login(hashed(cookie))
     now = entrance.clock.now()
     if login is None or is_over(login, now, entrance.idle()):
         return None
     found = await entrance.records.find(PersonRow, id=login.person, removed=False)
-    if found and now - login.seen_at > SEEN_EVERY:
+    if used and found and now - login.seen_at > SEEN_EVERY:
         await entrance.keys.seen(login.id, now)
     return (found[0], login) if found else None
 
@@ -182,20 +183,24 @@ async def by_token(entrance: Entrance, secret: str) -> tuple[PersonRow, TokenRow
 
 
 async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> PersonRow:
-    """Change a person's role; the last owner stays an owner."""
-    person = await _person(entrance, name)
+    """Change a person's role; the last owner stays an owner. Links that a former owner may have made end."""
+    person = await person_named(entrance, name)
     if role is not Role.OWNER:
         await _not_the_last_owner(entrance, person)
     await entrance.journal.record(ev.PersonChanged(person=person.id, role=role), actor=by)
+    if person.role is Role.OWNER is not role:
+        await entrance.keys.withdraw_links()
     return await entrance.records.get(PersonRow, person.id)
 
 
 async def remove(entrance: Entrance, name: str, *, by: str) -> PersonRow:
-    """Remove a person's access; their logins and tokens end now."""
-    person = await _person(entrance, name)
+    """Remove a person's access; their logins and tokens end now, and links that a former owner may have made."""
+    person = await person_named(entrance, name)
     await _not_the_last_owner(entrance, person)
     await entrance.journal.record(ev.PersonRemoved(person=person.id), actor=by)
     await entrance.keys.forget(person.id)
+    if person.role is Role.OWNER:
+        await entrance.keys.withdraw_links()
     return person.model_copy(update={"removed": True})
 
 
@@ -203,7 +208,7 @@ async def issue_token(
     entrance: Entrance, name: str, scopes: frozenset[Scope], *, person: str, by: str, days: int | None = None
 ) -> tuple[TokenRow, str]:
     """Make a token for a person; its secret is shown once and never stored."""
-    whose = await _person(entrance, person)
+    whose = await person_named(entrance, person)
     if beyond := scopes - whose.role.scopes:
         raise Refused(
             f"{whose.name} is {whose.role} and may not {', '.join(sorted(beyond))}; a token cannot either.",
@@ -228,7 +233,7 @@ async def revoke_token(entrance: Entrance, name: str, *, by: str) -> TokenRow:
     return await entrance.records.get(TokenRow, token.id)
 
 
-async def _person(entrance: Entrance, name: str) -> PersonRow:
+async def person_named(entrance: Entrance, name: str) -> PersonRow:
     """Find a person by name, number or id; where there is none, say who there is and how to add one."""
     try:
         return await entrance.records.get(PersonRow, name)

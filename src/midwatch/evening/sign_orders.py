@@ -17,7 +17,8 @@ from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Records
 from midwatch.rules.paths import require_patterns
-from midwatch.settings import Settings, careful_limits, session_limits
+from midwatch.rules.people.ceilings import refuse_beyond
+from midwatch.settings import Settings, careful_limits, granted_ceilings, session_limits
 from midwatch.settings.zone import local_time
 from midwatch.terms.jobs import RepositoryFacts
 from midwatch.terms.orders import Orders
@@ -73,8 +74,10 @@ async def current_draft(records: Records) -> SessionRow:
     return open_drafts[-1]
 
 
-async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
+async def start(evening: Evening, *, by: str, shown: str = "", capped: bool = False) -> SessionRow:
     """Sign the open draft and begin the night. One confirmation, and nothing starts without it (N25).
+
+    Who is `capped` signs only what an owner granted.
 
     `shown` is the hash of the sheet the person looked at; another sheet is not signed in its place. It is empty only
     where one program wrote and signs the orders itself.
@@ -84,6 +87,8 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     orders = session.orders
     if shown:
         await require_shown(books, session, shown)
+    if capped:
+        await refuse_ungranted(books, orders)
     for _, check in CHECKS:
         await check(evening, orders)
     projects = await _check(evening, orders)
@@ -91,6 +96,12 @@ async def start(evening: Evening, *, by: str, shown: str = "") -> SessionRow:
     events = await _events(books, session, projects, repositories, by)
     await books.journal.record(*events, actor=by)
     return await books.records.get(SessionRow, session.id)
+
+
+async def refuse_ungranted(books: Books, orders: Orders) -> None:
+    """Raise where orders go beyond what an owner granted to everybody else (SPEC 9)."""
+    standing = await current_level(books.records, books.settings())
+    refuse_beyond(orders, granted_ceilings(books.settings(), standing))
 
 
 async def obstacles(evening: Evening, orders: Orders, *, with_repositories: bool = True) -> tuple[Obstacle, ...]:

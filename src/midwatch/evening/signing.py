@@ -10,26 +10,29 @@ from midwatch.journal.events.preflight import SigningDropped
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
-from midwatch.ports.journal import Journal
+from midwatch.ports.journal import Journal, Records
 from midwatch.terms.asks import Tier
 from midwatch.terms.figures import some
+from midwatch.terms.people import Role
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.projects import SessionState
-from midwatch.terms.records import PreflightRow, SessionRow
+from midwatch.terms.records import PersonRow, PreflightRow, SessionRow
 
 AGAIN = "what it needs has changed since it was checked."
 
 
-async def sign(evening: Evening, *, by: str, shown: str, anyway: str = "") -> SessionRow:
+async def sign(evening: Evening, *, by: str, shown: str, anyway: str = "", capped: bool = False) -> SessionRow:
     """Sign exactly the sheet that was shown: at once if a recent preflight allows it, else when a new one does.
 
-    `anyway` names the preflight whose bad lines the person has seen.
+    `anyway` names the preflight whose bad lines the person has seen. Who is `capped` signs only what an owner granted.
     """
     books = evening.books
     draft = await sign_orders.current_draft(books.records)
     await require_shown(books, draft, shown)
+    if capped:
+        await sign_orders.refuse_ungranted(books, draft.orders)
     if await preflight.may_sign(books, anyway=anyway):
-        return await sign_orders.start(evening, by=by, shown=shown)
+        return await sign_orders.start(evening, by=by, shown=shown, capped=capped)
     if not draft.signing_by:
         await preflight.begin(evening, by=by, to_sign=True, signs=shown)
     return await books.records.get(SessionRow, draft.id)
@@ -64,13 +67,20 @@ async def _give(evening: Evening, draft: SessionRow) -> None:
         await _drop(evening.books.journal, evening.books.ids, draft, error.message)
         return
     try:
-        await sign_orders.start(evening, by=draft.signing_by, shown=draft.signing_hash)
+        capped = await _is_capped(evening.books.records, draft.signing_by)
+        await sign_orders.start(evening, by=draft.signing_by, shown=draft.signing_hash, capped=capped)
     except Stale:
         now = await evening.books.records.get(SessionRow, draft.id)
         if now.state is SessionState.BRIEFING:
             raise
     except MidwatchError as error:
         await _drop(evening.books.journal, evening.books.ids, draft, error.message)
+
+
+async def _is_capped(records: Records, name: str) -> bool:
+    """Whether a person who pressed Sign is no owner now; a name that no person has is the machine's own user."""
+    people = await records.find(PersonRow, name=name)
+    return bool(people) and not any(one.role is Role.OWNER and not one.removed for one in people)
 
 
 def _not_ready(last: PreflightRow | None) -> str:

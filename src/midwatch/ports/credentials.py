@@ -25,6 +25,10 @@ class CredentialStore(Protocol):
         """Remove every credential and login of a person or a token."""
         ...
 
+    async def withdraw_links(self) -> None:
+        """Remove every one-time link that was not used yet."""
+        ...
+
     async def sign_in(self, login: Login) -> None:
         """Store a login."""
         ...

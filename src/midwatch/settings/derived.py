@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import time, timedelta
+from pathlib import Path
 
 from midwatch.errors import Refused, Unknown
 from midwatch.settings.section import clock_time, span
@@ -9,8 +10,10 @@ from midwatch.settings.tree import Settings
 from midwatch.terms.facts import GateLimits
 from midwatch.terms.forges import LOCAL
 from midwatch.terms.orders import Limits
+from midwatch.terms.people import GrantedCeilings
 from midwatch.terms.projects import host_of
-from midwatch.terms.secrets import SecretReference
+from midwatch.terms.secrets import SecretPlace, SecretReference
+from midwatch.terms.trust import Level
 
 MEBIBYTE = 1024**2
 
@@ -55,6 +58,25 @@ def careful_limits(settings: Settings) -> Limits:
     return usual.model_copy(update=small)
 
 
+def granted_ceilings(settings: Settings, standing: Level) -> GrantedCeilings:
+    """Give what an owner granted to everybody else: what is usual, and what the ceilings add to it."""
+    usual, execution, granted = session_limits(settings), settings.execution, settings.ceilings
+    added = standing if granted.level == "standing" else Level(granted.level)
+    return GrantedCeilings(
+        level=max(standing, added, key=lambda one: one.rank),
+        session=Limits(
+            usd=max(usual.usd, granted.session_usd),
+            tokens=max(usual.tokens, granted.session_tokens),
+            minutes=max(usual.minutes, granted.session_minutes),
+            rounds=max(usual.rounds, granted.session_rounds),
+        ),
+        job_usd=max(execution.max_cost_usd, granted.job_usd),
+        job_minutes=max(execution.max_duration_minutes, granted.job_minutes),
+        domains=(*settings.sandbox.domains, *granted.domains),
+        tools=granted.tools,
+    )
+
+
 def quiet_hours(settings: Settings) -> tuple[time, time]:
     """When quiet hours begin and end; the same time twice means never."""
     return span(settings.notices.quiet_hours)
@@ -80,6 +102,15 @@ def secret_references(settings: Settings) -> Mapping[str, SecretReference]:
         channel_secret(name): one.url for name, one in settings.channels.by_name().items()
     }
     return {name: SecretReference.read(text) for name, text in named.items()}
+
+
+def secret_files(settings: Settings) -> tuple[Path, ...]:
+    """List the files in which the settings say that a secret is."""
+    return tuple(
+        Path(one.address).expanduser()
+        for one in secret_references(settings).values()
+        if one.place is SecretPlace.FILE and one.address.startswith(("/", "~/"))
+    )
 
 
 def channel_secret(channel: str) -> str:

@@ -13,7 +13,8 @@ from pydantic import JsonValue, TypeAdapter
 
 from midwatch.errors import Misuse, Unknown
 from midwatch.settings.named_tables import AgentSetup, ChannelSetup, ForgeSetup, Rates
-from midwatch.settings.section import Allowed, BeforeDatabase, Reference, SettingsSection, Unspoken
+from midwatch.settings.reach import SettingReach, reach_of_setting
+from midwatch.settings.section import Allowed, Reference, SettingsSection, Unspoken
 from midwatch.settings.tree import Settings
 
 PREFIX: Final = "MIDWATCH_"
@@ -28,12 +29,6 @@ NAMED: Final = (SECRETS, PRICES, *TABLES)
 """The sections whose fields the person names."""
 TAKEN: Final = {AGENTS: "housekeeper", CHANNELS: "log", FORGES: "local"}
 """Names that are reserved."""
-HERE_ONLY: Final = {
-    AGENTS: frozenset({"speaks", "program", "words", "base_url"}),
-    CHANNELS: frozenset({"url"}),
-    FORGES: frozenset({"speaks", "base_url", "host", "secret", "webhook_secret"}),
-}
-"""What an agent runs, and where its credential and our notices are sent: remote changes of settings may not set it."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MODEL: Final = re.compile(r"[a-z0-9_-]{1,64}/[A-Za-z0-9_.:/-]{1,128}")
 _IN_PLACE: Final = re.compile(r"(://[^/?#@:]*:)[^/?#]+(@)")
@@ -72,13 +67,13 @@ class SettingKey:
 
     @property
     def storable(self) -> bool:
-        """Whether a stored version may hold it; what opens the database cannot be stored in it."""
-        return not self._marked(BeforeDatabase) and not self.here_only
+        """Whether a stored version may hold it."""
+        return self.reach.storable
 
     @property
-    def here_only(self) -> bool:
-        """Whether only the data folder or the environment may say it."""
-        return self.field.partition(".")[2] in HERE_ONLY.get(self.section, ())
+    def reach(self) -> SettingReach:
+        """What it can do to the machine, and from where it may therefore be changed."""
+        return reach_of_setting(self.section, self.field)
 
     @property
     def schema(self) -> dict[str, Any]:

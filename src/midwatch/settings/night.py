@@ -1,6 +1,6 @@
 """Sections about a session: who proposes, what the gate checks, and its limits."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -127,6 +127,32 @@ class LimitsSettings(SettingsSection):
     """Maximum number of tokens of a session whose orders have no limits at all."""
     alert_percent: Percent = 80
     """An alert is sent at this share of any budget."""
+
+
+class CeilingsSettings(SettingsSection):
+    """How far orders and commands of people below an owner, and of programs with a token, may go.
+
+    What is usual is always granted: the standing level, `limits` and `execution`.
+    """
+
+    level: Literal["standing", "observe", "cautious", "moderate", "full"] = "standing"
+    """Highest level that they may order, where it is higher than the standing one."""
+    session_usd: Usd = 0
+    """Maximum spending of a session that they may order, in dollars, where it is more than limits.session_usd."""
+    session_tokens: Tokens = 0
+    """Maximum number of tokens of a session that they may order, where it is more than limits.session_tokens."""
+    session_minutes: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """Maximum duration of a session that they may order, where it is more than limits.session_minutes."""
+    session_rounds: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """Maximum number of rounds that they may order, where it is more than limits.session_rounds."""
+    job_usd: Usd = 0
+    """Maximum spending of a job that they may order or grant, where it is more than execution.max_cost_usd."""
+    job_minutes: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """Maximum duration of a job that they may order, where it is more than execution.max_duration_minutes."""
+    domains: tuple[Name, ...] = ()
+    """Hosts that they may name in orders, besides sandbox.domains; *.example.org means all hosts under it."""
+    tools: tuple[Name, ...] = ()
+    """The only tools that they may name or always allow, such as Bash(npm *); empty: any."""
 
 
 class CheckinsSettings(SettingsSection):

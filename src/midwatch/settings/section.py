@@ -29,10 +29,6 @@ class Unspoken:
     """Marks a field whose invalid value is not repeated: it may be the secret itself."""
 
 
-class BeforeDatabase:
-    """Marks a field that is needed before the database is open, so that no stored version can hold it."""
-
-
 def clock_time(text: str) -> time:
     """Read a time of day such as 07:00."""
     hour, colon, minute = text.partition(":")
@@ -102,7 +98,6 @@ TimeZone = Annotated[str, AfterValidator(_time_zone), Allowed("a time zone such 
 DatabaseUrl = Annotated[
     str,
     AfterValidator(_database_url),
-    BeforeDatabase(),
     Allowed("a sqlite or postgresql URL, or empty; a password only from the environment"),
 ]
 Reference = Annotated[

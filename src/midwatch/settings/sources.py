@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from midwatch.errors import Misuse, Unknown
 from midwatch.settings.keys import KEYS, PREFIX, SECRETS, TABLES, SettingKey, has_password, key_named
+from midwatch.settings.reach import SettingReach
 from midwatch.settings.tree import Settings
 
 FILE: Final = "midwatch.toml"
@@ -75,7 +76,7 @@ def checked_for_storage(changes: Mapping[str, JsonValue], where: str = "") -> di
     """Check values for a stored version, which may not hold what opens the database."""
     for name in changes:
         key = key_named(name, where)
-        if key.here_only:
+        if key.reach is SettingReach.PROGRAM:
             raise Misuse(
                 f"{name} decides what runs or where secrets go; only the data folder or the environment may set it.",
                 hint=f"Write it into {FILE} in the data folder, or set {key.variable}.",

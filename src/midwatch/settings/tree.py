@@ -4,6 +4,7 @@ from midwatch.settings.named_tables import AgentsSettings, ChannelsSettings, For
 from midwatch.settings.night import (
     AutonomousSettings,
     BrainSettings,
+    CeilingsSettings,
     CheckinsSettings,
     CouncilSettings,
     GateSettings,
@@ -33,6 +34,7 @@ class Settings(SettingsSection):
     gate: GateSettings = GateSettings()
     council: CouncilSettings = CouncilSettings()
     limits: LimitsSettings = LimitsSettings()
+    ceilings: CeilingsSettings = CeilingsSettings()
     asks: AsksSettings = AsksSettings()
     notices: NoticesSettings = NoticesSettings()
     checkins: CheckinsSettings = CheckinsSettings()

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import os
 import signal
 import socket
@@ -20,11 +19,10 @@ from midwatch.evening.accounts import anybody, invite
 from midwatch.surfaces.address import FIRST_LOGIN, LONGEST_SOCKET_PATH, PORT_TAKEN, SOCKET
 from midwatch.surfaces.api.app import make_app
 from midwatch.surfaces.connections import CountedConnection, PatientConnection
+from midwatch.surfaces.pages_port import open_port
 from midwatch.surfaces.web.site.app import Site
 from midwatch.terms.people import Role
 
-NEIGHBOURS = 20
-"""How many ports are tried, from the configured one: two installations on one machine, or a forgotten server."""
 FLAG = "flag"
 """The source of a setting that `up` was given on its command line."""
 
@@ -89,33 +87,6 @@ def open_socket(home: Path) -> socket.socket:
     finally:
         os.umask(before)
     return listening
-
-
-def open_port(host: str, port: int, *, exactly: bool = False) -> socket.socket:
-    """Bind the pages' port; if it is taken, the next free one of a few, unless it has to be this one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for candidate in range(port, port + 1 if exactly else min(port + NEIGHBOURS, 65536)):
-        listening = socket.socket(family)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((host, candidate))
-            listening.listen()  # two servers that start at once may both bind; only one of them can listen
-        except OSError as error:
-            listening.close()
-            if error.errno != errno.EADDRINUSE:
-                raise Misuse(
-                    f"The pages cannot be served on {host}:{candidate}: {error.strerror}.",
-                    hint="Choose another: MIDWATCH_SERVER__HOST=127.0.0.1 MIDWATCH_SERVER__PORT=9000",
-                ) from error
-        else:
-            return listening
-    if exactly:
-        raise Misuse(
-            f"Port {port} is taken.", hint="Name another, or leave --port out: then the next free one is used."
-        )
-    raise Misuse(
-        f"The ports {port} to {port + NEIGHBOURS - 1} are all taken.", hint="Choose another: MIDWATCH_SERVER__PORT=9000"
-    )
 
 
 async def serve(

@@ -4,7 +4,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from midwatch.terms.orders import Limits
 from midwatch.terms.term import Term
+from midwatch.terms.trust import Level
 
 
 class Scope(StrEnum):
@@ -64,3 +66,15 @@ class Login(Term):
     csrf: str
     seen_at: datetime
     expires_at: datetime
+
+
+class GrantedCeilings(Term):
+    """How far orders, commands and answers of people below an owner may go: the usual, and what an owner adds to it."""
+
+    level: Level
+    session: Limits
+    job_usd: float
+    job_minutes: int
+    domains: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    """The only tools that they may name; empty: any."""

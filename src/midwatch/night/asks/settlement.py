@@ -19,6 +19,8 @@ from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Rooms
 from midwatch.rules.people.asks import NO, YES, agrees
+from midwatch.rules.people.ceilings import money_beyond, refuse, tools_beyond
+from midwatch.settings import granted_ceilings
 from midwatch.terms.asks import ALWAYS, EDIT, AskKind, AskState, Silence, always_tools
 from midwatch.terms.jobs import JobState
 from midwatch.terms.projects import SessionState
@@ -31,8 +33,12 @@ TRIES = 5
 ABOUT_WAITING = frozenset({AskKind.GUIDANCE_ERROR, AskKind.GUIDANCE_UNCERTAIN, AskKind.SPEND})
 
 
-async def answer(books: Books, name: str, said: str, *, by: str, text: str = "", shown: str = "") -> AskRow:
+async def answer(  # noqa: PLR0913 - what is said, by whom, and of what
+    books: Books, name: str, said: str, *, by: str, text: str = "", shown: str = "", capped: bool = False
+) -> AskRow:
     """Record a person's answer; the first one counts, and only for the question that was shown.
+
+    Who is `capped` grants only what an owner granted: money for a job, and tools that are always allowed.
 
     Every surface passes the hash it `shown`; it is empty only where a program answers what it asked itself.
     """
@@ -51,11 +57,22 @@ async def answer(books: Books, name: str, said: str, *, by: str, text: str = "",
         and not await agent_questions.is_question(books.records, ask)
     ):
         _check_edit(ask, said, text)
+    if capped:
+        await _refuse_ungranted(books, ask, said, allows)
     answered = AskAnswered(ask=ask.id, answer=said, by=by, text=text)
     # In one transaction: the next call of the agent may come at once.
     more = (ToolAlwaysAllowed(project=ask.project, tools=allows, ask=ask.id),) if allows else ()
     await books.journal.record(answered, *more, actor=by)
     return await books.records.get(AskRow, ask.id)
+
+
+async def _refuse_ungranted(books: Books, ask: AskRow, said: str, allows: tuple[str, ...]) -> None:
+    """Raise where an answer would give a job more than an owner granted (SPEC 9)."""
+    granted = granted_ceilings(books.settings(), Level.OBSERVE)  # an answer says nothing about the level
+    if allows:
+        refuse(tools_beyond(allows, granted))
+    if ask.kind is AskKind.SPEND and agrees(said) and ask.subject.startswith("job_"):
+        refuse(money_beyond(await waits.spent_if_granted(books, ask.subject), granted))
 
 
 def _always(ask: AskRow, said: str) -> str:

@@ -26,8 +26,9 @@ from midwatch.rules.gate.contract import WRITE
 from midwatch.rules.gate.gate import judge
 from midwatch.rules.gate.levels import HOUSEKEEPER
 from midwatch.rules.paths import require_patterns
+from midwatch.rules.people.ceilings import refuse_beyond
 from midwatch.rules.tools.tool_lists import require_tools
-from midwatch.settings import Settings, session_limits
+from midwatch.settings import Settings, granted_ceilings, session_limits
 from midwatch.terms.acts import ActKind, Proposal, Proposer
 from midwatch.terms.orders import OrderedWork, Orders, Permissions
 from midwatch.terms.projects import SessionState
@@ -59,11 +60,17 @@ class Commanded(Term):
 
 
 async def command(
-    books: Books, agents: Mapping[str, Agent], mirrors: Mirrors, wanted: Commanded, *, by: str
+    books: Books, agents: Mapping[str, Agent], mirrors: Mirrors, wanted: Commanded, *, by: str, capped: bool = False
 ) -> tuple[JobRow, ...]:
-    """Start at once what a person wants, or raise the reason in one sentence."""
+    """Start at once what a person wants, or raise the reason in one sentence.
+
+    Who is `capped` commands only what an owner granted.
+    """
     projects = await _projects(books.records, wanted)
-    orders = _orders(books.settings(), agents, wanted, await _level(books.records, books.settings(), wanted))
+    standing = await _standing(books.records, books.settings())
+    orders = _orders(books.settings(), agents, wanted, Level.FULL if wanted.yes else standing)
+    if capped:
+        _refuse_ungranted(books.settings(), orders, standing)
     items, added = _items(books.ids, orders, projects)
     repositories = tuple([await mirrors.inspect(row.path) for row in projects])
     session = _provisional(books.clock, books.ids, orders, items, by).model_copy(update={"repositories": repositories})
@@ -127,11 +134,17 @@ def usual_agent(agents: Mapping[str, Agent]) -> str:
     return next((name for name in agents if name != HOUSEKEEPER), HOUSEKEEPER)
 
 
-async def _level(records: Records, settings: Settings, wanted: Commanded) -> Level:
-    """Return the standing level; `yes` means full, so plans inside the paths are approved without asking."""
+async def _standing(records: Records, settings: Settings) -> Level:
+    """Return the standing level; with `yes` a command runs at full, so plans inside the paths need no approval."""
     standing = await records.find(StandingRow)
-    usual = standing[0].level if standing else settings.gate.level
-    return Level.FULL if wanted.yes else usual
+    return standing[0].level if standing else settings.gate.level
+
+
+def _refuse_ungranted(settings: Settings, orders: Orders, standing: Level) -> None:
+    """Raise where a command goes beyond what an owner granted; its session only waits longer than its job (SPEC 9)."""
+    minutes = session_limits(settings).minutes
+    asked = orders.model_copy(update={"limits": orders.limits.model_copy(update={"minutes": minutes})})
+    refuse_beyond(asked, granted_ceilings(settings, standing))
 
 
 def _orders(settings: Settings, agents: Mapping[str, Agent], wanted: Commanded, level: Level) -> Orders:

@@ -23,7 +23,7 @@ from midwatch.rules.recovery.recovery import Cause, NextAct
 from midwatch.settings import Settings
 from midwatch.settings.zone import local_time
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.figures import dollars, micros
+from midwatch.terms.figures import MICROS, dollars, micros
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import AskRow, JobRow, SessionRow
@@ -127,6 +127,14 @@ async def _more(records: Records, settings: Settings, job: JobRow) -> Amount:
     planning = micros(settings.planning.max_cost_usd) if job.stage is Stage.PLAN else None
     bounds = (await contract_of(records, job)).constraints
     return more_for(bounds, settings.execution.max_requests, planning)
+
+
+async def spent_if_granted(books: Books, job_id: str) -> float:
+    """Return how many dollars a job might spend in all if its question for more were answered with yes."""
+    job = await books.records.get(JobRow, job_id)
+    bounds = (await contract_of(books.records, job)).constraints
+    more = await _more(books.records, books.settings(), job)
+    return (bounds.max_usd_micros + job.granted_usd_micros + more.usd_micros) / MICROS
 
 
 async def _end_the_session(books: Books, job: JobRow, error: MidwatchError) -> tuple[Event, ...]:

@@ -29,8 +29,6 @@ LONGEST_LINE: Final = 160
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 LONGER: Final = {"preflight.max_minutes": "60"}
 GIVE_LONGER: Final = "Give it longer: midwatch settings propose preflight.max_minutes=60"
-ON_THE_PAGE: Final = frozenset(LONGER)
-"""The settings named here that do no more than make a preflight wait longer."""
 SHOWN: Final = 3
 """How many checks one line names."""
 LOW: Final = 0.2
@@ -58,11 +56,6 @@ def named_settings(lines: Iterable[Mapping[str, str]]) -> dict[str, str]:
         for key, value in line.items():
             together.setdefault(key, {}).update(dict.fromkeys(value.split(",")))
     return {key: ",".join(values) for key, values in together.items()}
-
-
-def may_page_change(key: str) -> bool:
-    """What lets code or credentials out of sandboxes is changed on the machine, so the page gets what is listed."""
-    return key in ON_THE_PAGE
 
 
 def clone_text(facts: RepositoryFacts) -> LineResult:
@@ -223,6 +216,8 @@ def hello_text(agent: AgentSeen, ends_at: datetime) -> LineResult:
         return bad(f"It cannot work yet. {agent.missing}".strip(), f"midwatch agent login {agent.name}")
     if agent.heard == "limit":
         return _used_up(agent, ends_at)
+    if agent.heard == "slow":
+        return look(agent.sentence, f"Try again when it has less to do: midwatch agent test {agent.name}")
     if not agent.good:
         return bad(agent.sentence, _fixing(agent))
     if agent.untested:

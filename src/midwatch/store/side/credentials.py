@@ -45,6 +45,10 @@ class SqlKeys:
 
         await self._writer.write(forgotten)
 
+    async def withdraw_links(self) -> None:
+        links = credentials.delete().where(credentials.c.kind == KeyKind.LINK.value)
+        await self._writer.write(lambda tx: tx.execute(links).rowcount)
+
     async def sign_in(self, login: Login) -> None:
         """Store a login, and delete those that have expired."""
 

@@ -45,6 +45,11 @@ class Caller:
         """Return whether this caller has this scope."""
         return scope in self.scopes
 
+    @property
+    def capped(self) -> bool:
+        """Whether orders, commands and answers stay inside what an owner granted; a program is never an owner."""
+        return self.way == "token" or self.role is not Role.OWNER
+
 
 async def _house(request: Request) -> House:
     house: House = request.state.house  # set by `WithState`
@@ -83,6 +88,18 @@ class Needs:
             if self.scope not in caller.role.scopes
             else f"Make one that may: midwatch token new NAME --scope {self.scope}",
         )
+
+
+async def _on_this_machine(caller: TheCaller) -> None:
+    if caller.way != "socket":
+        raise Refused(
+            "Where a credential is stored, and whom it is shown to, is said on the machine itself only.",
+            hint="On the machine: midwatch agent login NAME",
+        )
+
+
+OnThisMachine = Depends(_on_this_machine)
+"""Marks a route that only the owner's socket may use, whatever the role."""
 
 
 @cache

@@ -11,9 +11,9 @@ from midwatch.compose.agent_status import AgentHello, AgentShown
 from midwatch.compose.house import House
 from midwatch.compose.program_hello import ProgramAnswer, hello_by_program
 from midwatch.errors import Misuse, Refused
-from midwatch.evening import projects as by_day
-from midwatch.settings import diff, load_settings
-from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
+from midwatch.settings import SettingChange, load_settings
+from midwatch.surfaces import settings_changes
+from midwatch.surfaces.api.access import Caller, Governs, OnThisMachine, Operates, Reads, TheCaller, TheHouse
 from midwatch.surfaces.secret_names import COMMANDS
 from midwatch.terms.agents import ModelAccess
 from midwatch.terms.secrets import SecretPlace, SecretReference
@@ -67,7 +67,7 @@ async def lead_program(house: TheHouse, name: str) -> ProgramAnswer:
     return await hello_by_program(house, one)
 
 
-@router.post("/agents/{name}/trial", dependencies=[Governs])
+@router.post("/agents/{name}/trial", dependencies=[Governs, OnThisMachine])
 async def try_credential(house: TheHouse, name: str, given: NewCredential) -> AgentHello:
     """Say hello with a credential before it is stored; costs about a token, and stores nothing."""
     await house.reload_settings()
@@ -80,8 +80,8 @@ async def try_credential(house: TheHouse, name: str, given: NewCredential) -> Ag
     return said.model_copy(update={"chosen": wanted.model})
 
 
-@router.put("/agents/{name}/credential", dependencies=[Governs])
-async def set_credential(house: TheHouse, person: Person, name: str, given: NewCredential) -> CredentialSet:
+@router.put("/agents/{name}/credential", dependencies=[Governs, OnThisMachine])
+async def set_credential(house: TheHouse, caller: TheCaller, name: str, given: NewCredential) -> CredentialSet:
     """Apply an agent's credential as the next version of the settings."""
     await house.reload_settings()
     secret, reference = _reference(house, name, given.reference)
@@ -92,11 +92,11 @@ async def set_credential(house: TheHouse, person: Person, name: str, given: NewC
         f"agents.{name}.credential": given.credential,
         f"agents.{name}.model": access.model,
     }
-    return await _put_in_force(house, wanted, by=person, note=f"agent login {name}", secret=secret)
+    return await _put_in_force(house, wanted, by=caller, note=f"agent login {name}", secret=secret)
 
 
-@router.delete("/agents/{name}/credential", dependencies=[Governs])
-async def take_credential(house: TheHouse, person: Person, name: str) -> CredentialRemoved:
+@router.delete("/agents/{name}/credential", dependencies=[Governs, OnThisMachine])
+async def take_credential(house: TheHouse, caller: TheCaller, name: str) -> CredentialRemoved:
     """Remove an agent's credential from the stored settings; the file's value or the default applies again."""
     await house.reload_settings()
     settings = house.loaded.settings
@@ -105,7 +105,7 @@ async def take_credential(house: TheHouse, person: Person, name: str) -> Credent
     keys = [*([] if others else [f"secrets.{name}"]), *(f"agents.{name}.{about}" for about in _ABOUT)]
     before = await asyncio.to_thread(load_settings, house.home)
     wanted = {key: before.value_of(key) for key in keys if house.loaded.source_of(key).startswith("stored")}
-    result = await _put_in_force(house, wanted, by=person, note=f"agent logout {name}", secret=name)
+    result = await _put_in_force(house, wanted, by=caller, note=f"agent logout {name}", secret=name)
     still = house.loaded.settings.agents.by_name().get(name)
     source = house.loaded.source_of(f"agents.{name}.secret") if still and still.secret else ""
     return CredentialRemoved(**dict(result), still_from=source, shared_with=tuple(sorted(others)))
@@ -115,16 +115,15 @@ _ABOUT = ("secret", "credential", "model")
 
 
 async def _put_in_force(
-    house: House, wanted: dict[str, JsonValue], *, by: str, note: str, secret: str
+    house: House, wanted: dict[str, JsonValue], *, by: Caller, note: str, secret: str
 ) -> CredentialSet:
     """Propose and apply in one step, as `midwatch settings` does in two; without a change nothing is written."""
     changes = {key: value for key, value in wanted.items() if house.loaded.value_of(key) != value}
-    differences = diff(house.loaded, changes)
+    differences: tuple[SettingChange, ...] = ()
     version = None
     if changes:
-        row = await by_day.propose_settings(house.books, changes, by=by, note=note)
-        version = (await by_day.apply_settings(house.books, row.id, by=by)).version
-        await house.reload_settings()
+        row, differences = await settings_changes.proposed(house, changes, by=by, note=note)
+        version = (await settings_changes.applied(house, row.id, by=by)).version
     house.vault.forget(secret)  # the file may hold another value under the same name
     overruled = {one.key: one.overruled_by for one in differences if one.overruled_by}
     return CredentialSet(version=version, changed=tuple(sorted(changes)), overruled=overruled)

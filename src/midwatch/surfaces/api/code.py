@@ -6,7 +6,7 @@ Its own module: `surfaces/api` has one for each resource.
 from fastapi import APIRouter
 
 from midwatch.night.commands.code_command import Commanded, command
-from midwatch.surfaces.api.access import Operates, Person, TheHouse
+from midwatch.surfaces.api.access import Operates, TheCaller, TheHouse
 from midwatch.terms.records import JobRow, ProjectRow, RunRow, SessionRow
 from midwatch.terms.term import Term
 from midwatch.views.pages.orders_text import allows
@@ -36,10 +36,11 @@ class CodeBegun(Term):
 
 
 @router.post("/code", dependencies=[Operates])
-async def code(house: TheHouse, person: Person, wanted: Commanded) -> CodeBegun:
+async def code(house: TheHouse, caller: TheCaller, wanted: Commanded) -> CodeBegun:
     """Start a person's command at once; sending it counts as the signature."""
     after = await house.records.head()
-    jobs = await command(house.books, house.crew.agents, house.workshop.mirrors, wanted, by=person)
+    given = house.books, house.crew.agents, house.workshop.mirrors
+    jobs = await command(*given, wanted, by=caller.name, capped=caller.capped)
     session = await house.records.get(SessionRow, jobs[0].session)
     run = await house.records.get(RunRow, jobs[0].run)
     names = {row.id: row.name for row in await house.records.find(ProjectRow)}

@@ -8,8 +8,9 @@ from pydantic import Field, JsonValue
 from midwatch.compose.house import House
 from midwatch.errors import Misuse
 from midwatch.evening import projects as by_day
-from midwatch.settings import SettingChange, diff, parse_value
-from midwatch.surfaces.api.access import Governs, Operates, Person, TheHouse
+from midwatch.settings import SettingChange, parse_value
+from midwatch.surfaces import settings_changes
+from midwatch.surfaces.api.access import Governs, Operates, Person, TheCaller, TheHouse
 from midwatch.surfaces.queries.day import LevelSet
 from midwatch.surfaces.queries.reads import fields
 from midwatch.terms.projects import Flag, Horizon, WorkStatus
@@ -172,12 +173,11 @@ class NewSettings(Term):
 
 
 @router.post("/settings/proposals", dependencies=[Operates])
-async def propose(house: TheHouse, person: Person, new: NewSettings) -> SettingsProposal:
+async def propose(house: TheHouse, caller: TheCaller, new: NewSettings) -> SettingsProposal:
     """Propose a change and show what it would do."""
     await house.reload_settings()
     changes = dict(_read(house, key, value) for key, value in new.changes.items())
-    differences = diff(house.loaded, changes)
-    row = await by_day.propose_settings(house.books, changes, by=person, note=new.note)
+    row, differences = await settings_changes.proposed(house, changes, by=caller, note=new.note)
     return SettingsProposal(**fields(row), diff=differences)
 
 
@@ -194,13 +194,9 @@ def _read(house: House, key: str, value: JsonValue) -> tuple[str, JsonValue]:
 
 
 @router.post("/settings/proposals/{name}/apply", dependencies=[Governs])
-async def apply(house: TheHouse, person: Person, name: str) -> SettingsRow:
+async def apply(house: TheHouse, caller: TheCaller, name: str) -> SettingsRow:
     """Apply a proposal."""
-    row = await house.records.get(SettingsRow, name)
-    diff(house.loaded, row.changes)  # refuses what contradicts today's settings
-    applied = await by_day.apply_settings(house.books, name, by=person)
-    await house.reload_settings()
-    return applied
+    return await settings_changes.applied(house, name, by=caller)
 
 
 @router.post("/settings/proposals/{name}/discard", dependencies=[Operates])

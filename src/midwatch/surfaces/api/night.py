@@ -8,7 +8,7 @@ from midwatch.evening import sign_orders
 from midwatch.evening.orders_file import read_orders
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
-from midwatch.surfaces.api.access import Answers, Operates, Person, TheHouse
+from midwatch.surfaces.api.access import Answers, Operates, Person, TheCaller, TheHouse
 from midwatch.surfaces.queries.nights import DraftShown, draft_shown
 from midwatch.surfaces.queries.reads import fields
 from midwatch.terms.projects import SessionState
@@ -43,9 +43,9 @@ class Signature(Term):
 
 
 @router.post("/sessions/start", dependencies=[Operates])
-async def start(house: TheHouse, person: Person, signed: Signature) -> SessionRow:
+async def start(house: TheHouse, caller: TheCaller, signed: Signature) -> SessionRow:
     """Sign the draft that was shown and start the night."""
-    return await sign_orders.start(house.evening, by=person, shown=signed.shown_hash)
+    return await sign_orders.start(house.evening, by=caller.name, shown=signed.shown_hash, capped=caller.capped)
 
 
 class Why(Term):
@@ -103,6 +103,14 @@ class AnswerGiven(Term):
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])
-async def answer(house: TheHouse, person: Person, name: str, given: AnswerGiven) -> AskRow:
+async def answer(house: TheHouse, caller: TheCaller, name: str, given: AnswerGiven) -> AskRow:
     """Answer an ask; the first answer wins."""
-    return await settlement.answer(house.books, name, given.answer, by=person, text=given.text, shown=given.shown_hash)
+    return await settlement.answer(
+        house.books,
+        name,
+        given.answer,
+        by=caller.name,
+        text=given.text,
+        shown=given.shown_hash,
+        capped=caller.capped,
+    )

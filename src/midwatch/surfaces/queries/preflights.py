@@ -10,7 +10,7 @@ from midwatch.compose.house import House
 from midwatch.evening import preflight
 from midwatch.journal.events.preflight import PreflightChecked
 from midwatch.rules.people import preflight as judge
-from midwatch.settings import parse_value
+from midwatch.settings import key_named, parse_value
 from midwatch.surfaces.queries.reads import LONGEST_WAIT
 from midwatch.terms.preflight import PreflightState, SettingWanted
 from midwatch.terms.records import PreflightLineRow, PreflightRow
@@ -38,7 +38,7 @@ async def settings_wanted(house: House, row: PreflightRow) -> tuple[SettingWante
             new = [*old, *(one for one in new if one not in old)]
         if new != old:
             lines = tuple(line for line, keys in named.items() if key in keys)
-            on_page = judge.may_page_change(key)
+            on_page = key_named(key).reach.by_network
             found.append(SettingWanted(key=key, old=_written(old), new=_written(new), lines=lines, on_page=on_page))
     return tuple(found)
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from midwatch.errors import Broken, Refused, Unknown
+from midwatch.settings.secret_places import refuse_inside_secret_place
 from midwatch.terms.jobs import Commit, FileChange, RepositoryFacts
 from midwatch.terms.projects import commit_id
 from midwatch.workshop.git import history, unshallow
@@ -24,6 +25,7 @@ class GitMirrors:
     """The mirrors under one data folder. A writer holds the mirror's lock."""
 
     def __init__(self, home: Path, git: Git | None = None) -> None:
+        self._home = home
         self._folder = home / "mirrors"
         self.git = git or Git()
 
@@ -34,6 +36,7 @@ class GitMirrors:
     async def inspect(self, source: Path | str) -> RepositoryFacts:
         """Inspect a person's repository, a folder or a URL, without changing anything in it."""
         if not is_url(source):
+            await asyncio.to_thread(refuse_inside_secret_place, Path(source), "The repository", home=self._home)
             return await inspect(self.git, Path(source))
         await asyncio.to_thread(self._folder.mkdir, parents=True, exist_ok=True)
         look = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="look-", suffix=".making", dir=self._folder))

@@ -14,6 +14,7 @@ from typing import Final
 import midwatch
 from midwatch.errors import Broken, Misuse
 from midwatch.ports.redaction import NewScrub
+from midwatch.settings.secret_places import holds_secret, refuse_secret_place
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -53,7 +54,7 @@ def stand(wanted: str) -> IsolationFound:
     return IsolationFound(chosen, f"The settings ask for {chosen.value}.", "Set sandbox.isolation to strongest.")
 
 
-def enclosure(
+def enclosure(  # noqa: PLR0913 - each is one plain fact about the walls
     isolation: Isolation,
     home: Path,
     toolchains: tuple[str, ...],
@@ -61,17 +62,14 @@ def enclosure(
     limits: SandboxLimits,
     copies_setup: bool = False,
     scrub: NewScrub = Untouched,
+    kept: tuple[Path, ...] = (),
 ) -> Enclosure:
-    """Equip the walls: our own Python, because the housekeeper runs in it, and the folders the person named."""
-    folders = tuple(Path(name).expanduser() for name in toolchains if name not in _NAMES)
-    for folder in folders:
-        if not folder.is_dir():
-            raise Misuse(
-                f"The toolchain {folder} is not a folder.", hint="Correct it: midwatch settings sandbox.toolchains"
-            )
-        if home.resolve().is_relative_to(folder.resolve()):
-            raise Misuse(f"The toolchain {folder} holds Midwatch's own data.", hint="Name a folder inside it.")
-    named = (*(place for name in toolchains if name in _NAMES for place in _lent_by_name(name)), *folders)
+    """Equip the walls: our own Python, because the housekeeper runs in it, and the folders the person named.
+
+    `kept` are files in which the settings say that a secret is; no folder that holds one is lent.
+    """
+    folders = tuple(_folder(name, home, kept) for name in toolchains if name not in _NAMES)
+    named = (*(place for name in toolchains if name in _NAMES for place in _lent_by_name(name, home)), *folders)
     return Enclosure(
         isolation=isolation,
         toolchains=(*_own_ground(), *named),
@@ -80,6 +78,17 @@ def enclosure(
         copies_setup=copies_setup,
         scrub=scrub,
     )
+
+
+def _folder(name: str, home: Path, kept: tuple[Path, ...]) -> Path:
+    """Return a folder that jobs may read, as the person named it."""
+    refuse_secret_place(Path(name), "The toolchain", home=home, kept=kept)
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        raise Misuse(
+            f"The toolchain {folder} is not a folder.", hint="Correct it: midwatch settings sandbox.toolchains"
+        )
+    return folder
 
 
 def _own_ground() -> tuple[Path, ...]:
@@ -99,9 +108,13 @@ def _path(toolchains: tuple[Path, ...]) -> str:
     return os.pathsep.join([*map(str, folders), *os.get_exec_path()])
 
 
-def _lent_by_name(name: str) -> tuple[Path, ...]:
-    """Return what to lend: the toolchain's own folder or files; nothing where it belongs to the system or is absent."""
-    return _lent_from(name, os.pathsep.join(os.get_exec_path()))
+def _lent_by_name(name: str, home: Path) -> tuple[Path, ...]:
+    """Return what to lend: the toolchain's own folder or files; nothing where it belongs to the system or is absent.
+
+    Nor where it holds a secret, as where a program of that name says that it is at home in one.
+    """
+    places = _lent_from(name, os.pathsep.join(os.get_exec_path()))
+    return tuple(place for place in places if not holds_secret(place, home=home))
 
 
 @functools.cache

@@ -81,6 +81,7 @@ async def stop(house: TheHouse, person: Person, name: str) -> HTMLResponse:
 @router.get("/jobs/{name}/log/stream", dependencies=[Reads])
 async def log_stream(
     house: TheHouse,
+    request: Request,
     name: str,
     *,
     after: Annotated[str, Query(pattern=PLACE.pattern, max_length=40)] = "",
@@ -103,7 +104,8 @@ async def log_stream(
         asked = [one.number for one in await house.records.find(rec.AskRow, subject=row.id, state=AskState.OPEN)]
         return f"{now.state} {now.stage} {now.diff_blob} {now.plan_hash} {at} {did} {asked}", now.state.over
 
-    return StreamingResponse(follow(more, standing), media_type="text/event-stream", headers=STREAMED)
+    following = follow(more, standing, request.state.still)
+    return StreamingResponse(following, media_type="text/event-stream", headers=STREAMED)
 
 
 class Doings:

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from midwatch.surfaces.queries.agent_streams import TAIL_LINES, StreamReader
 from midwatch.surfaces.queries.logs import CHUNK, read_on
+from midwatch.surfaces.web.stream.reader import StillReads
 from midwatch.views.pages.agent_stream import StreamLine
 from midwatch.views.text.plain import harmless
 
@@ -92,11 +93,11 @@ def stream_from(reader: StreamReader) -> More:
     return more
 
 
-async def follow(more: More, standing: Standing) -> AsyncIterator[str]:
-    """Send what is new, report when the job moves, and end with it."""
+async def follow(more: More, standing: Standing, still: StillReads) -> AsyncIterator[str]:
+    """Send what is new, report when the job moves, and end with it, or with the right of its reader."""
     before, _ = await standing()
     quiet = 0
-    while True:
+    while await still():
         now, over = await standing()  # read before the log: an ended job has written everything
         html, place = await more()
         if now != before:

@@ -10,7 +10,7 @@ from midwatch.journal.events import Event
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
-from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.access import Answers, Operates, Person, Reads, TheCaller, TheHouse
 from midwatch.surfaces.queries.job_stories import prompt_text
 from midwatch.surfaces.queries.why import decision_of, why_entry
 from midwatch.surfaces.web.pages import job, job_agent, job_checkouts, job_steps
@@ -71,7 +71,7 @@ def _exactly(event: Event) -> str:
 
 
 @router.post("/asks/{name}/answer", dependencies=[Answers])
-async def answer(request: Request, house: TheHouse, person: Person, painter: ThePainter, name: str) -> HTMLResponse:
+async def answer(request: Request, house: TheHouse, caller: TheCaller, painter: ThePainter, name: str) -> HTMLResponse:
     """Submit an answer to what was shown; the first one wins."""
     given = await _form(request)
     said, text = given.get("answer", ""), given.get("text", "")
@@ -82,7 +82,7 @@ async def answer(request: Request, house: TheHouse, person: Person, painter: The
         raise Misuse("The answer does not say which question it is for.", hint="Load the page again.")
     ask = await house.records.get(AskRow, name)
     said = next((one for one in ask.options if clean(one) == said), said)  # a button sends an option as it is shown
-    await settlement.answer(house.books, ask.id, said, by=person, text=text, shown=shown)
+    await settlement.answer(house.books, ask.id, said, by=caller.name, text=text, shown=shown, capped=caller.capped)
     return HTMLResponse(await painter.regions(("asks", "counts")))
 
 

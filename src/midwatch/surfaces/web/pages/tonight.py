@@ -8,11 +8,11 @@ from fastapi.responses import HTMLResponse
 from midwatch.compose.house import House
 from midwatch.errors import MidwatchError, Stale, Unknown
 from midwatch.evening import preflight as looks
-from midwatch.evening import projects as by_day
 from midwatch.evening import sign_orders, signing
 from midwatch.evening.orders_file import EXAMPLE
 from midwatch.settings import parse_value
-from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
+from midwatch.surfaces import settings_changes
+from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheCaller, TheHouse
 from midwatch.surfaces.queries import preflights
 from midwatch.surfaces.web.pages import tonight_forms as forms
 from midwatch.surfaces.web.pages import tonight_projects
@@ -141,12 +141,14 @@ async def sheet(house: TheHouse, on: ThePage) -> HTMLResponse:
 
 
 @router.post("/tonight/start", dependencies=[Operates])
-async def start(house: TheHouse, person: Person, request: Request, on: ThePage) -> Response:
+async def start(house: TheHouse, caller: TheCaller, request: Request, on: ThePage) -> Response:
     """Sign exactly the sheet that was shown; the server gives the signature once everything is ready (N25)."""
     anyway = str((await request.form()).get("anyway", ""))
     try:
         forms.refuse_unsaved(on.open)
-        signed = await signing.sign(house.evening, by=person, shown=on.shown or "nothing", anyway=anyway)
+        signed = await signing.sign(
+            house.evening, by=caller.name, shown=on.shown or "nothing", anyway=anyway, capped=caller.capped
+        )
     except forms.Unsaved as error:
         return await unsaved(house, on, _unsigned(error), error.status)
     except MidwatchError as error:
@@ -179,7 +181,7 @@ async def look(house: TheHouse, person: Person, on: ThePage) -> HTMLResponse:
 
 
 @router.post("/tonight/ready/setting", dependencies=[Governs])
-async def set_named(house: TheHouse, person: Person, request: Request, on: ThePage) -> HTMLResponse:
+async def set_named(house: TheHouse, caller: TheCaller, request: Request, on: ThePage) -> HTMLResponse:
     """Change a setting that the preflight names, as it was shown, and check again."""
     sent = await request.form()
     await house.reload_settings()
@@ -192,10 +194,9 @@ async def set_named(house: TheHouse, person: Person, request: Request, on: ThePa
                 "This setting cannot be changed here.", hint="On the machine: midwatch settings propose --apply"
             )
         changes = {key: parse_value(key, value)}
-        proposal = await by_day.propose_settings(house.books, changes, by=person, note="named by the preflight")
-        await by_day.apply_settings(house.books, proposal.id, by=person)
-        await house.reload_settings()
-        await looks.begin(house.evening, by=person)
+        proposal, _ = await settings_changes.proposed(house, changes, by=caller, note="named by the preflight")
+        await settings_changes.applied(house, proposal.id, by=caller)
+        await looks.begin(house.evening, by=caller.name)
     except MidwatchError as error:
         return await refused(house, on, _unsigned(error), error.status)
     return await followed(house, on)

@@ -4,6 +4,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from midwatch.evening.accounts import Entrance, by_cookie, by_token
 from midwatch.surfaces.api.access import Caller
 from midwatch.surfaces.api.ascii_json import AsciiJson
 from midwatch.surfaces.api.problems import problem
+from midwatch.terms.people import Scope as Right
 
 COOKIE = "midwatch"
 LARGEST_BODY = 1_000_000
@@ -59,6 +61,7 @@ class Guard:
             self._small_enough(headers)
             caller, cookie = await self._who(headers)
             state["caller"], state["cookie"] = caller, cookie
+            state["still"] = partial(self._still_reads, headers)
             self._meant_it(scope, headers, caller)
             if caller is None and not _public(scope["path"]):
                 raise Stranger("Log in first.", hint="Open /login, or send a token: Authorization: Bearer mwt_...")
@@ -81,7 +84,15 @@ class Guard:
         if not length.isdigit() or int(length) > LARGEST_BODY:
             raise TooLarge(f"A request may have {LARGEST_BODY:,} bytes.", hint="Send less.")
 
-    async def _who(self, headers: Headers) -> tuple[Caller | None, str]:
+    async def _still_reads(self, headers: Headers) -> bool:
+        """Whether who sent this request may read now; a stream that asks does not keep a login alive."""
+        try:
+            caller, _ = await self._who(headers, used=False)
+        except Stranger:
+            return False
+        return caller is not None and caller.may(Right.READ)
+
+    async def _who(self, headers: Headers, *, used: bool = True) -> tuple[Caller | None, str]:
         given = headers.get("authorization", "")
         if given:
             kind, _, secret = given.partition(" ")
@@ -92,7 +103,7 @@ class Guard:
             scopes = frozenset(token.scopes) & person.role.scopes
             return Caller(person.name, person.role, scopes, "token", identity=f"{person.id} {token.id}"), ""
         cookie = _cookie(headers)
-        known = await by_cookie(self.entrance, cookie) if cookie else None
+        known = await by_cookie(self.entrance, cookie, used=used) if cookie else None
         if known is None:
             return None, ""
         person, login = known

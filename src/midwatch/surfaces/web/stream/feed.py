@@ -13,9 +13,10 @@ from starlette.types import Receive, Scope, Send
 from midwatch.compose.house import House
 from midwatch.compose.opening import going_on
 from midwatch.journal.entry import Entry
+from midwatch.journal.events.people import PersonEntered
 from midwatch.surfaces.api.access import Reads
 from midwatch.surfaces.queries.names import NameBook
-from midwatch.surfaces.web.stream.reader import Reader, as_json, message
+from midwatch.surfaces.web.stream.reader import Reader, StillReads, as_json, message
 from midwatch.views.entries.sse import PING, connected, streamed
 
 PAGE = 200
@@ -150,7 +151,7 @@ class Feed:
         for reader in tuple(self._readers):
             self._put(reader, chunks[reader.html])
         self._reach(batch[-1].seq)
-        if any(entry.event.kind in SHUTTING for entry in batch):
+        if any(_may_end_rights(entry) for entry in batch):
             self._send_round(self._open)
 
     def _reach(self, seq: int) -> None:
@@ -175,6 +176,7 @@ class Feed:
                 self._put(reader, PINGS[reader.html])
             longest = time.monotonic() - self._longest_seconds
             self._send_round(reader for reader in self._open if reader.since < longest)
+            self._send_round([reader for reader in tuple(self._open) if not await reader.still()])
 
     async def _place(self, after: int | None) -> int:
         if after is None or (after > self._sent and after > await self._head()):
@@ -196,13 +198,20 @@ class Feed:
             place = page[-1].seq if len(page) == PAGE else upto
 
 
+def _may_end_rights(entry: Entry) -> bool:
+    """Whether an entry may have ended the right of a reader; a new password ends the logins that there were."""
+    event = entry.event
+    return event.kind in SHUTTING or (isinstance(event, PersonEntered) and event.way == "link")
+
+
 class Stream(Response):
     """A long response; written without a library because each delivery passes here."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, feed: Feed, *, after: int | None, html: bool) -> None:
+    def __init__(self, feed: Feed, still: StillReads, *, after: int | None, html: bool) -> None:
         super().__init__()
+        self._still = still
         self._feed = feed
         self._after = after
         self._html = html
@@ -215,7 +224,7 @@ class Stream(Response):
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
         async with asyncio.TaskGroup() as group:
-            serving = group.create_task(self._feed.serve(Reader(html=self._html), self._after, say))
+            serving = group.create_task(self._feed.serve(Reader(html=self._html, still=self._still), self._after, say))
             going = group.create_task(_gone(receive))
             await asyncio.wait((serving, going), return_when=asyncio.FIRST_COMPLETED)
             serving.cancel()
@@ -246,7 +255,7 @@ async def events(
     """Stream the journal after an entry, or from now on."""
     feed: Feed = request.state.feed
     resumed = int(last_event_id) if last_event_id.isdecimal() and len(last_event_id) < 20 else after
-    return Stream(feed, after=resumed, html=wants_html(request.headers.getlist("accept")))
+    return Stream(feed, request.state.still, after=resumed, html=wants_html(request.headers.getlist("accept")))
 
 
 class Encoder:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from pydantic import JsonValue
 
@@ -27,13 +27,18 @@ def as_json(value: Mapping[str, JsonValue]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+StillReads = Callable[[], Awaitable[bool]]
+"""Asks whether who reads may still read."""
+
+
 class Reader:
     """One reader: what waits to be sent to it, and whether it is still connected."""
 
-    __slots__ = ("_waiting", "_wake_up", "html", "over", "since")
+    __slots__ = ("_waiting", "_wake_up", "html", "over", "since", "still")
 
-    def __init__(self, *, html: bool) -> None:
+    def __init__(self, *, html: bool, still: StillReads) -> None:
         self.html = html
+        self.still = still
         self.over = False
         self.since = time.monotonic()
         self._waiting: list[bytes] = []
