@@ -36,17 +36,22 @@ interval_seconds = 1800
 guidance_error_minutes = 100
 guidance_uncertain_minutes = 100
 """
+TALKS = """
+import threading, time
+def talk():
+    while True: print("at it", flush=True); time.sleep(0.2)
+threading.Thread(target=talk, daemon=True).start()
+"""
+"""However slow the disk is, these agents are not idle."""
 NEST = """
 import os
 for top, levels in ((os.getcwd(), 5200), (os.path.expanduser("~"), 3000)):
     os.chdir(top)
     for level in range(levels):
         os.mkdir("d"); os.chdir("d")
-        if level % 500 == 0: print(level, flush=True)
     open("last", "w").close()
     os.chmod(".", 0)
     os.chdir(top)
-    print("nested", flush=True)
 """
 FORK = """
 import os, time
@@ -58,7 +63,6 @@ FILL = """
 import os
 with open("big", "wb", 0) as file:
     while True:
-        print("writing", flush=True)
         file.write(bytes(1 << 20)); os.fsync(file.fileno())
 """
 COUNT = """
@@ -66,7 +70,6 @@ import itertools, os
 for number in itertools.count():
     os.makedirs(f"many/{number % 100}", exist_ok=True)
     open(f"many/{number % 100}/{number}", "w").close()
-    if number % 100 == 0: print(number, flush=True)
 """
 FLOOD = """
 import sys
@@ -107,15 +110,15 @@ class Kind:
 
 
 KINDS = {
-    "Nest": Kind(NEST, JobState.FAILED),
+    "Nest": Kind(TALKS + NEST, JobState.FAILED),
     "Fork": Kind(FORK, JobState.FAILED, IDLE),
-    "Fill": Kind(FILL, JobState.FAILED, "The job wrote more than 48 MiB, so it was stopped."),
-    "Count": Kind(COUNT, JobState.FAILED, "The job wrote more than 9,000 files, so it was stopped."),
+    "Fill": Kind(TALKS + FILL, JobState.FAILED, "The job wrote more than 48 MiB, so it was stopped."),
+    "Count": Kind(TALKS + COUNT, JobState.FAILED, "The job wrote more than 9,000 files, so it was stopped."),
     "Hang": Kind("import time\ntime.sleep(600)\n", JobState.FAILED, IDLE),
-    "Flood": Kind(FLOOD + WORKS, JobState.DONE),
-    "Lie": Kind(LIE, JobState.FAILED),
-    "Leave": Kind(AWAY + WORKS, JobState.DONE),
-    "Work": Kind(WORKS, JobState.DONE),
+    "Flood": Kind(TALKS + FLOOD + WORKS, JobState.DONE),
+    "Lie": Kind(TALKS + LIE, JobState.FAILED),
+    "Leave": Kind(AWAY + TALKS + WORKS, JobState.DONE),
+    "Work": Kind(TALKS + WORKS, JobState.DONE),
 }
 
 
