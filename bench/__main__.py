@@ -1,8 +1,11 @@
-"""`python -m bench [NAMES]`: each figure beside its limit, in one run; all of them where none is named."""
+"""`python -m bench [NAMES]`: each figure beside its limit, in one run; all of them where none is named.
+
+Each bench has a process of its own. One that breaks or takes too long counts as a missed bar, and the others go on.
+"""
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from bench import (
     adoption,
@@ -20,7 +23,8 @@ from bench import (
     status,
     viewers,
 )
-from bench.figure import Figure
+from bench.bounded import Ended, alone
+from bench.figure import MISSED, Figure
 
 BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
     "sentence": sentence.run,
@@ -40,16 +44,31 @@ BENCHES: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
 }
 
 
-async def main(names: list[str]) -> int:
-    """Run the named benches, or all; fail if one misses its bar."""
+async def main(names: Sequence[str], measured: Callable[[str], Awaitable[Ended]] = alone) -> int:
+    """Run benches one after the other; fail if one misses its bar, breaks or does not end."""
     missed = 0
-    for name in names or list(BENCHES):
-        for figure in await BENCHES[name]():
-            print(figure.line(), flush=True)
-            missed += not figure.met
+    for name in names:
+        ended = await measured(name)
+        for line in ended.said:
+            print(line, flush=True)
+            missed += line.startswith(MISSED)
+        if ended.why:
+            missed += 1
+            print(f"{MISSED} {name:<44} {ended.why}; its last words:", flush=True)
+            print("".join(f"       {line}\n" for line in ended.last_words), end="", flush=True)
     print(f"{missed} bars missed" if missed else "every bar met")
     return int(missed > 0)
 
 
+async def here(name: str) -> int:
+    """Measure one bench in this process."""
+    for figure in await BENCHES[name]():
+        print(figure.line(), flush=True)
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(sys.argv[1:])))
+    words = sys.argv[1:]
+    if unknown := set(words) - {"--here"} - BENCHES.keys():
+        sys.exit(f"no bench is called {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
+    sys.exit(asyncio.run(here(words[1]) if words[:1] == ["--here"] else main(words or list(BENCHES))))

@@ -5,17 +5,16 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.figure import Figure
+from bench.figure import Figure, NotMeasured
 from bench.model_doors import serving
 from midwatch.crew.drivers.claude.driver import ClaudeDriver
 from midwatch.crew.drivers.codex.driver import CodexDriver
 from midwatch.ports.agent import AgentBrief, Driver, Launch
-from midwatch.terms.agents import Access, AgentEvent, Decision, Errand
+from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, Outcome, RunEnded
 from tests.agents.model import FOREVER, Model, Say, scripted_model
 from tests.agents.plain_talk import PlainTalk
 from tests.gateway.metering.night import JOBS, Elsewhere
@@ -49,15 +48,30 @@ async def _errand(driver: Driver, model: Model, brief: AgentBrief) -> tuple[floa
         began = time.perf_counter()
         talk = await PlainTalk.begin(argv, plain | dict(launch.environment))
         leading = asyncio.create_task(driver.drive(talk, brief, _decide, _tell))
-        async with asyncio.timeout(PATIENCE):
-            await model.asked(JOBS[0])
-            first = time.perf_counter() - began
-            await leading
-        whole = time.perf_counter() - began
-        with suppress(ProcessLookupError):
-            talk.process.kill()
-        await talk.process.wait()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await _first_request(model, leading)
+                first = time.perf_counter() - began
+                ended = await leading
+                whole = time.perf_counter() - began
+        except TimeoutError:
+            heard = b"".join(talk.heard[-3:]).decode(errors="replace")
+            raise NotMeasured(f"{driver.name} was not done after {PATIENCE:.0f} s. It last said: {heard}") from None
+        finally:
+            leading.cancel()
+            await talk.clear()
+        if ended.outcome is not Outcome.OK:
+            raise NotMeasured(f"{driver.name} ended with {ended.outcome}: {ended.why}")
         return first, whole
+
+
+async def _first_request(model: Model, leading: asyncio.Task[RunEnded]) -> None:
+    """Wait for it, or for the end of an agent that never got so far: it would be refused on its way to the model."""
+    asked = asyncio.create_task(model.asked(JOBS[0]))
+    try:
+        await asyncio.wait({asked, leading}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
 
 
 def _prepared(home: Path, launch: Launch) -> Path:

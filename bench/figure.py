@@ -2,6 +2,12 @@
 
 from dataclasses import dataclass
 
+MET, MISSED = "ok  ", "MISS"
+
+
+class NotMeasured(Exception):
+    """What was to be measured did not happen, so there is no time to compare."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -15,7 +21,7 @@ class Figure:
 
     def line(self) -> str:
         """One line for people."""
-        mark = "ok  " if self.met else "MISS"
+        mark = MET if self.met else MISSED
         return f"{mark} {self.what:<44} {self.measured:<34} beside {self.beside:<34} bar {self.bar}"
 
 

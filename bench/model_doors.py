@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
-from bench.figure import Figure, median, p99
+from bench.figure import Figure, NotMeasured, median, p99
 from midwatch.terms.agents import Tokens
 from midwatch.terms.orders import Limits
 from tests.agents.model import Say, scripted_model
@@ -81,6 +81,8 @@ async def _ask(url: str, key: str, until: bytes) -> tuple[float, asyncio.StreamW
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", int(host.rpartition(":")[2]))
     writer.write(head.encode() + body)
+    if not (answer := await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200"):
+        raise NotMeasured(f"{answer.decode()}{(await reader.read(2000)).decode(errors='replace')}")
     await reader.readuntil(b"message_start")
     first = (time.perf_counter() - began) * 1000
     await reader.readuntil(until)

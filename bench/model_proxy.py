@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.figure import Figure, median, p99
+from bench.figure import Figure, NotMeasured, median, p99
 from midwatch.engine.clocks import SystemClock
 from midwatch.gateway.metering import (
     ANTHROPIC,
@@ -131,6 +131,8 @@ async def _ask(port: int, size: int = 50_000) -> tuple[float, float]:
     began = time.perf_counter()
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(head.encode() + body)
+    if not (answer := await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200"):
+        raise NotMeasured(f"{answer.decode()}{(await reader.read(2000)).decode(errors='replace')}")
     await reader.readuntil(b"message_start")
     first = time.perf_counter() - began
     await reader.readuntil(b"0\r\n\r\n")

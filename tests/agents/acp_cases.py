@@ -30,19 +30,32 @@ async def plan(stage: Stage) -> None:
 
 @case("opencode", "plan that wants to write")
 async def plan_writes(stage: Stage) -> None:
-    judge = Judge()
-    tries = (Say(do=(Shell("touch evil"),)), Say(do=(Write("evil", "x"),)), Say('{"steps": []}'))
-    run = await execute(stage, *tries, decide=judge, errand=Errand.PLAN, schema=SHAPE)
+    judge = Judge(no=("touch",), why="This command writes.")
+    tries = (Say(do=(Shell("ls"),)), Say(do=(Shell("touch evil"),)), Say(do=(Write("evil", "x"),)))
+    run = await execute(stage, *tries, Say('{"steps": []}'), decide=judge, errand=Errand.PLAN, schema=SHAPE)
     assert run.ended.outcome is Outcome.OK, run.ended
-    assert (stage.files(), judge.asked) == (["README.md"], [])
-    assert "only reading is allowed" in sent(stage, 2)
+    assert (stage.files(), [given["command"] for _, given in judge.asked]) == (["README.md"], ["ls", "touch evil"])
+    assert "This command writes." in sent(stage, 3)
+    assert "only reading is allowed" in sent(stage, 4)
 
 
 @case("opencode", "plan without the agreed shape")
 async def shapeless(stage: Stage) -> None:
-    run = await execute(stage, Say("I would rather talk."), errand=Errand.PLAN, schema=SHAPE)
+    run = await execute(stage, Say("I would rather talk.", times=FOREVER), errand=Errand.PLAN, schema=SHAPE)
     assert run.ended.outcome is Outcome.FAILED, run.ended
     assert "required JSON form" in run.ended.why
+    assert len(stage.model.requests("job", main=True)) == 2
+    assert "did not end with the JSON object" in sent(stage, 2)
+
+
+@case("opencode", "one refused call ends the others of its turn")
+async def denied_together(stage: Stage) -> None:
+    judge = Judge(no=("forbidden",), why="Not that.")
+    several = Say(do=(Shell("touch forbidden"), Shell("wc -l README.md"), Read(str(stage.repository / "README.md"))))
+    run = await execute(stage, several, Say('{"steps": []}'), decide=judge, errand=Errand.PLAN, schema=SHAPE)
+    assert run.ended.outcome is Outcome.OK, run.ended
+    assert run.ended.structured == {"steps": []}
+    assert "Not that." in sent(stage, 2)
 
 
 @case("opencode", "deny ends its turn, is explained, then allow")

@@ -40,6 +40,15 @@ def run(command: str) -> dict[str, Any]:
     return {"kind": "execute", "rawInput": {"command": command}}
 
 
+def number(asked: dict[str, Any], call: str) -> dict[str, Any]:
+    asked["params"]["toolCall"]["toolCallId"] = call
+    return asked
+
+
+def said(text: str) -> dict[str, Any]:
+    return update("agent_message_chunk", content={"type": "text", "text": text})
+
+
 @pytest.fixture
 async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
     made = Stand(tmp_path, AcpDriver(AGENT), BRIEF)
@@ -123,10 +132,61 @@ async def test_a_turn_that_a_refusal_ended_is_gone_on_with_and_at_last_told_as_s
     assert all("Not that." in text for text in prompts[1:])
 
 
+async def test_a_refusal_after_work_that_was_allowed_is_the_first_again(stand: Stand) -> None:
+    script: list[Any] = []
+    for turn in range(5):
+        yes, no = f"y{turn}", f"n{turn}"
+        script += [number(ask(turn * 10, **run("ls")), yes), "listen"]
+        script += [update("tool_call_update", toolCallId=yes, status="completed")]
+        script += [number(ask(turn * 10 + 1, **run("rm x")), no), "listen"]
+        script += [update("tool_call_update", toolCallId=no, status="failed"), {**DONE, "id": 11 + turn}, "listen"]
+    ended = await stand.lead(*BEGIN, *script, said("Without it."), {**DONE, "id": 16}, decide=Judge(no=("rm",)))
+    assert ended.outcome is Outcome.OK, ended
+    assert len([one for one in stand.heard() if one.get("method") == "session/prompt"]) == 6
+
+
 async def test_a_call_that_was_allowed_and_failed_is_no_refusal(stand: Stand) -> None:
     failed = update("tool_call_update", toolCallId="c", status="failed")
     ended = await stand.lead(*BEGIN, ask(0, **run("false")), "listen", failed, DONE)
     assert ended.outcome is Outcome.OK
+
+
+async def test_a_refusal_that_ends_calls_not_asked_about_yet_is_gone_on_with(stand: Stand) -> None:
+    failed = [update("tool_call_update", toolCallId=call, status="failed") for call in ("c", "d")]
+    late = number(ask(1, **run("ls")), "d")  # it asks about a call that it has ended already
+    script = [ask(0, **run("rm x")), "listen", *failed, late, DONE, "listen", "listen", said("Without it.")]
+    ended = await stand.lead(*BEGIN, *script, {**DONE, "id": 12}, decide=Judge(no=("rm",), why="Not that."))
+    assert ended.outcome is Outcome.OK
+    prompts = [one["params"]["prompt"][0]["text"] for one in stand.heard() if one.get("method") == "session/prompt"]
+    assert ["Not that." in text for text in prompts] == [False, True]
+
+
+PLAN = replace(BRIEF, errand=Errand.PLAN, schema={"type": "object"})
+"""A plan: its last words are to be a JSON object."""
+
+
+async def test_a_plan_without_its_object_is_asked_for_once_more(stand: Stand) -> None:
+    late = said("Thus:\n```json\n{}\n```")  # some versions send the last words after the turn's end
+    ended = await stand.lead(*BEGIN, said("I will."), DONE, "listen", late, {**DONE, "id": 12}, brief=PLAN)
+    assert (ended.outcome, ended.structured) == (Outcome.OK, {})
+    prompts = [one["params"]["prompt"][0]["text"] for one in stand.heard() if one.get("method") == "session/prompt"]
+    assert len(prompts) == 2
+    assert "did not end with the JSON object" in prompts[1]
+    assert prompts[1].endswith('{"type": "object"}')
+
+
+async def test_a_plan_that_is_talk_again_has_failed(stand: Stand) -> None:
+    ended = await stand.lead(*BEGIN, said("I will."), DONE, "listen", {**DONE, "id": 12}, brief=PLAN)
+    assert ended.outcome is Outcome.FAILED
+    assert "required JSON form" in ended.why
+
+
+async def test_while_planning_a_command_is_judged_by_the_rules_and_a_change_is_refused(stand: Stand) -> None:
+    judge = Judge()
+    write = number(ask(1, kind="edit", rawInput={"filePath": "/repo/x", "content": "y"}), "d")
+    await stand.lead(*BEGIN, ask(0, **run("ls")), "listen", write, "listen", said("{}"), DONE, decide=judge, brief=PLAN)
+    assert [given["command"] for _, given in judge.asked] == ["ls"]
+    assert [stand.answer(each)["result"]["outcome"]["optionId"] for each in (0, 1)] == ["o", "n"]
 
 
 async def test_more_turns_than_it_may_are_cancelled_and_nothing_more_is_allowed(stand: Stand) -> None:

@@ -165,6 +165,31 @@ async def test_steps_are_played_in_turn_and_side_calls_do_not_use_them_up(model:
     assert "Done." in (await ask(model, "anthropic", key)).text
 
 
+ANSWERED: dict[str, list[dict[str, Any]]] = {
+    "messages": [{"role": "assistant", "content": "One."}, {"role": "user", "content": "ok"}],
+    "input": [
+        {"type": "reasoning", "summary": []},
+        {"type": "message", "role": "assistant", "content": "One."},
+        {"type": "function_call", "name": "shell"},
+        {"type": "function_call_output", "output": "ok"},
+    ],
+}
+"""An answer and what came back, as two APIs repeat them."""
+
+
+@pytest.mark.parametrize(("api", "field"), [("anthropic", "messages"), ("responses", "input"), ("chat", "messages")])
+async def test_a_step_may_follow_from_the_conversation_instead_of_what_was_asked_before(
+    model: Model, api: str, field: str
+) -> None:
+    steps = [Say(f"Step {number}.") for number in range(4)]
+    key = model.play("job", *steps, final=Say("Enough."), opening=("Make a plan", 2))
+    plan, work = {"role": "user", "content": "Make a plan."}, {"role": "user", "content": "Do it."}
+    talks = [[plan], [plan], [plan, *ANSWERED[field]], [work], [work, *ANSWERED[field]], [work, *ANSWERED[field] * 2]]
+    said = [(await ask(model, api, key, stream=False, **{field: talk})).text for talk in talks]
+    for text, words in zip(said, ("Step 0.", "Step 0.", "Step 1.", "Step 2.", "Step 3.", "Enough."), strict=True):
+        assert words in text
+
+
 async def test_a_stranger_is_refused_and_an_address_names_the_script_too(model: Model) -> None:
     assert (await ask(model, "anthropic", "sk-somebody")).status_code == 401
     model.play("by-address", Say("Found."))

@@ -13,6 +13,7 @@ from midwatch.errors import Refused, Unknown
 from midwatch.evening import projects as by_day
 from midwatch.evening.orders_file import read_orders
 from midwatch.forges.github.forge import GitHubForge
+from midwatch.morning import pull_requests
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.night.delivery import sibling_updates
@@ -229,7 +230,7 @@ async def test_a_person_merges_there_from_here_and_closes_there_from_here(watche
         await house.begin(orders("Tidy up"))
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
-        row = await steering.merge(house.house.books, house.house.forges, job, by="ann")
+        row = await pull_requests.merge(house.house.books, house.house.forges, job, by="ann")
         assert (row.state, row.merged_sha) == ("merged", hosted.tip("main"))
         assert hosted.pulls[0].merged_sha == row.merged_sha
 

@@ -7,6 +7,7 @@ import pytest
 
 from midwatch.errors import Away, Refused
 from midwatch.forges.github.forge import GitHubForge
+from midwatch.morning import pull_requests
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.night.delivery.deliver import branch_for
@@ -56,7 +57,7 @@ async def test_the_branch_that_was_pushed_gets_the_pull_request_however_often_it
         assert branches(hosted) == [first.branch] == [pull.head for pull in hosted.pulls]
         row = await the_one(house)
         assert (row.job, row.branch, row.head) == (third.id, first.branch, hosted.tip(first.branch))
-        merged = await steering.merge(house.house.books, house.house.forges, third, by="ann")
+        merged = await pull_requests.merge(house.house.books, house.house.forges, third, by="ann")
         assert (merged.state, merged.merged_sha) == ("merged", hosted.tip("main"))
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from midwatch.errors import Stale
-from midwatch.morning import build_stack, merge_stack
-from midwatch.night.commands import steering
+from midwatch.morning import build_stack, merge_stack, pull_requests
 from midwatch.store.rebuild import audit
 from midwatch.surfaces.queries.audit import violations
 from midwatch.terms.forges import BY_HAND
@@ -126,7 +125,7 @@ async def test_a_merge_by_hand_can_be_taken_back_and_made_again(tmp_path: Path) 
             git(source, "merge", "-q", "--no-ff", "-m", words, "agent/job_alpha")
             await house.house.look_here()
             assert (await pulls(house))["Alpha"].state == "merged"
-            await steering.unmerge(house.house.books, house.house.forges, job, by="ann")
+            await pull_requests.unmerge(house.house.books, house.house.forges, job, by="ann")
             assert (git(source, "rev-parse", "main"), (await pulls(house))["Alpha"].state) == (before, "open")
         await all_is_well(house)
 
@@ -142,9 +141,9 @@ async def test_a_merge_of_our_own_that_is_not_recorded_yet_is_nobody_elses(tmp_p
         await house.house.look_here()
         assert (await pulls(house))["Old name"].state == "open"
         job = await house.house.records.get(JobRow, row.job)
-        mine = await steering.merge(house.house.books, house.house.forges, job, by="ann")
+        mine = await pull_requests.merge(house.house.books, house.house.forges, job, by="ann")
         assert (mine.state, mine.merged_sha, bool(mine.undo)) == ("merged", merged.sha, True)
-        await steering.unmerge(house.house.books, house.house.forges, job, by="ann")
+        await pull_requests.unmerge(house.house.books, house.house.forges, job, by="ann")
         moved = house.house.forges.local.advance
 
         async def looks_meanwhile(asked: object) -> object:

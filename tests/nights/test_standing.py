@@ -13,7 +13,7 @@ from midwatch.night.commands.code_command import Commanded, command
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.terms.asks import AskState, Silence
 from midwatch.terms.jobs import JobState
-from midwatch.terms.orders import LINES, OrderedPart, OrderedWork, Orders
+from midwatch.terms.orders import LINES, Limits, OrderedPart, OrderedWork, Orders
 from midwatch.terms.records import AskRow, JobRow, RunRow, SessionRow, StandingRow
 from midwatch.terms.report import FlagKind, Review
 from midwatch.terms.trust import Level
@@ -23,6 +23,8 @@ from tests.nights.scripted import GOOD, PlanningAgent, ScriptedAgent, a_scripted
 from tests.nights.test_first_night import all_is_well
 
 FINE = Review(usefulness=5, trust=5, brevity=5)
+SHORT = Limits(rounds=12)
+"""For a night that only waits: it would do so five hundred times."""
 
 
 async def standing(house: TestHouse) -> Level:
@@ -60,7 +62,7 @@ async def test_a_night_can_be_lowered_whatever_its_orders_say(tmp_path: Path) ->
     """RULES 1: cautious is not earned here, and less than full all the same."""
     async with a_scripted_house(tmp_path / "home", brain=TurnsBrain()) as house:
         await house.project(sample_repository(tmp_path / "sample"))
-        night = await house.begin(orders("Tidy up", level=Level.FULL))
+        night = await house.begin(orders("Tidy up", level=Level.FULL, limits=SHORT))
         await by_day.set_level(house.house.books, Level.CAUTIOUS, by="ann")
         assert (await house.house.records.get(SessionRow, night.id)).level is Level.CAUTIOUS
         assert await standing(house) is Level.OBSERVE
@@ -76,7 +78,7 @@ async def test_a_lower_level_in_the_settings_lowers_a_running_night(tmp_path: Pa
     """C2: until a person sets a standing level, it is the settings' one."""
     async with a_scripted_house(tmp_path / "home", database_url, brain=TurnsBrain()) as house:
         await house.project(sample_repository(tmp_path / "sample"))
-        night = await house.begin(orders("Tidy up", level=Level.FULL))
+        night = await house.begin(orders("Tidy up", level=Level.FULL, limits=SHORT))
         books = house.house.books
         for level, left in (("full", Level.FULL), ("cautious", Level.CAUTIOUS), ("moderate", Level.CAUTIOUS)):
             proposed = await by_day.propose_settings(books, {"gate.level": level}, by="ann")
@@ -89,7 +91,7 @@ async def test_a_lower_level_in_the_settings_lowers_a_running_night(tmp_path: Pa
 async def test_an_older_entry_of_the_level_still_takes_running_nights_along(tmp_path: Path, database_url: str) -> None:
     async with a_scripted_house(tmp_path / "home", database_url, brain=TurnsBrain()) as house:
         await house.project(sample_repository(tmp_path / "sample"))
-        night = await house.begin(orders("Tidy up", level=Level.CAUTIOUS))
+        night = await house.begin(orders("Tidy up", level=Level.CAUTIOUS, limits=SHORT))
         older = LevelChanged(level=Level.FULL, previous=Level.OBSERVE)
         await house.house.journal.record(older, actor="ann")
         assert (await house.house.records.get(SessionRow, night.id)).level is Level.FULL

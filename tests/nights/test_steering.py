@@ -8,7 +8,7 @@ import pytest
 
 from midwatch.errors import Misuse, Refused, Stale, Unknown
 from midwatch.evening.projects import set_level
-from midwatch.morning import review
+from midwatch.morning import pull_requests, review
 from midwatch.night.asks import settlement
 from midwatch.night.commands import steering
 from midwatch.ports.agent import Task
@@ -164,7 +164,7 @@ async def test_a_merge_is_a_persons_act_and_finishes_the_work_item(tmp_path: Pat
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
         before = git(source, "rev-parse", "main")
-        merged = await steering.merge(house.house.books, house.house.forges, job, by="ann")
+        merged = await pull_requests.merge(house.house.books, house.house.forges, job, by="ann")
         assert git(source, "rev-parse", "main") == merged.merged_sha != before
         (item,) = await house.house.records.find(WorkRow)
         assert item.status is WorkStatus.DONE
@@ -181,18 +181,18 @@ async def test_a_merge_is_taken_back_while_its_branch_stands_and_loses_nothing(t
         (job,) = await house.house.records.find(JobRow)
         before = git(source, "rev-parse", "main")
         with pytest.raises(Unknown, match="no merged pull request"):
-            await steering.unmerge(night.books, night.outside.forges, job, by="ann")
-        await steering.merge(night.books, night.outside.forges, job, by="ann")
+            await pull_requests.unmerge(night.books, night.outside.forges, job, by="ann")
+        await pull_requests.merge(night.books, night.outside.forges, job, by="ann")
         (source / "README.md").write_text("# Not committed\n")
-        opened = await steering.unmerge(night.books, night.outside.forges, job, by="ann")
+        opened = await pull_requests.unmerge(night.books, night.outside.forges, job, by="ann")
         assert (opened.state, opened.undo, git(source, "rev-parse", "main")) == ("open", (), before)
         assert (source / "README.md").read_text() == "# Not committed\n"
         assert (await house.house.records.find(WorkRow))[0].status is WorkStatus.IN_PROGRESS
         git(source, "checkout", "-q", "README.md")
-        assert (await steering.merge(night.books, night.outside.forges, job, by="ann")).state == "merged"
+        assert (await pull_requests.merge(night.books, night.outside.forges, job, by="ann")).state == "merged"
         git(source, "commit", "-q", "--allow-empty", "-m", "I moved on")
         with pytest.raises(Stale, match="has moved on since the merge"):
-            await steering.unmerge(night.books, night.outside.forges, job, by="ann")
+            await pull_requests.unmerge(night.books, night.outside.forges, job, by="ann")
         assert (await house.house.records.find(PullRequestRow))[0].state == "merged"
         await all_is_well(house)
 
@@ -231,6 +231,27 @@ async def test_a_review_is_stored_scored_and_ends_the_night(tmp_path: Path, data
         await all_is_well(house)
 
 
+async def test_no_caller_merges_what_the_review_rejected(tmp_path: Path) -> None:
+    """A3: the rule is where the merge is, so that a new surface meets it too."""
+    source = sample_repository(tmp_path / "sample")
+    async with a_scripted_house(tmp_path / "home") as house:
+        await begun(house, source)
+        await house.to_the_brief()
+        (job,) = await house.house.records.find(JobRow)
+        (report,) = await house.house.records.find(ReportRow)
+        before = git(source, "rev-parse", "main")
+        no = Given(recommendation=report.recommendations[0].id, outcome=ReviewOutcome.REJECTED)
+        said = Review(usefulness=3, trust=3, brevity=3, outcomes=(no,))
+        await review.submit(house.house.books, said, by="ann")
+        with pytest.raises(Refused, match="was rejected in the review"):
+            await pull_requests.merge(house.house.books, house.house.forges, job, by="ann")
+        assert git(source, "rev-parse", "main") == before
+        yes = said.model_copy(update={"outcomes": (no.model_copy(update={"outcome": ReviewOutcome.ACCEPTED}),)})
+        await review.submit(house.house.books, yes, by="ann")
+        assert (await pull_requests.merge(house.house.books, house.house.forges, job, by="ann")).state == "merged"
+        await all_is_well(house)
+
+
 async def test_a_review_that_never_comes_counts_for_nothing(tmp_path: Path) -> None:
     """N22."""
     source = sample_repository(tmp_path / "sample")
@@ -264,12 +285,12 @@ async def test_a_pull_request_can_be_closed_and_its_work_goes_back(tmp_path: Pat
         await begun(house, source)
         await house.to_the_brief()
         (job,) = await house.house.records.find(JobRow)
-        closed = await steering.close(house.house.books, house.house.forges, job, by="ann", why="not now")
+        closed = await pull_requests.close(house.house.books, house.house.forges, job, by="ann", why="not now")
         assert closed.state == "closed"
         (item,) = await house.house.records.find(WorkRow)
         assert (item.status, item.next_step) == (WorkStatus.BACKLOG, "not now")
         with pytest.raises(Misuse, match="no open pull request"):
-            await steering.close(house.house.books, house.house.forges, job, by="ann", why="again")
+            await pull_requests.close(house.house.books, house.house.forges, job, by="ann", why="again")
         await all_is_well(house)
 
 

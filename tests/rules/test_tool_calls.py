@@ -41,12 +41,32 @@ READING_COMMANDS = {
     "git status", "ls -la src", "git remote -v", "/usr/bin/git status", "find . -name '*.py'", "sed -n 1,20p src/a.py",
     "git status # and sudo", "# only a comment", "ls *.py", "rg docker src",
     "find . -name service", "git grep push", "git rev-parse --git-dir", "echo sudo", "echo 'a' \"b$\" c\\ d",
+    "git status &&", "true; echo $?", "git log --oneline | head -5",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("command", [command for command, _ in COMMANDS])
-def test_a_plan_is_made_with_one_plain_reader_at_a_time(command: str) -> None:
+def test_a_plan_is_made_with_plain_readers_only(command: str) -> None:
     expected = ALLOW if command in READING_COMMANDS else DENY
+    assert decide(ToolCall("Bash", {"command": command}), PLANNING).outcome is expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("ls -la && cat tox.ini | head -20", ALLOW),
+        ("wc -l tests/*.py; cat tests/test_a.py", ALLOW),
+        ("grep -rn 'def base64' src || git log -3\nls", ALLOW),
+        ("cat tox.ini | sh", DENY),
+        ("ls | xargs rm", DENY),
+        ("ls && touch x", DENY),
+        ("cat a > b", DENY),
+        ("ls & cat a", DENY),
+        ("PAGER=x git log | head", DENY),
+        ("cat ~/.ssh/id_rsa | head", DENY),
+    ],
+)
+def test_readers_may_be_joined_while_planning(command: str, expected: ToolOutcome) -> None:
     assert decide(ToolCall("Bash", {"command": command}), PLANNING).outcome is expected
 
 

@@ -390,6 +390,45 @@ def test_an_agent_that_dies_is_quoted_from_whichever_stream_has_its_last_words(m
         assert "Missing optional dependency @vendor/linux-x64. Reinstall it." in " ".join(shown.out.split())
 
 
+def test_a_program_that_is_still_working_when_its_time_is_up_stops_no_night(model: Model) -> None:
+    if found().isolation is not Isolation.BUBBLEWRAP:
+        missing("bwrap", found().why)
+    model.play("slow", Say("Hello.", times=FOREVER), every=True)
+    with a_person(up=False) as person:
+        path = script(person, "2.1.325")
+        path.write_text(DYING.format(words="while :; do :; done"))
+        place = TABLES.format(program=path, url=model.url) + 'secret = "mine"\n[secrets]\nmine = "env:MY_KEY"\n'
+        person.settles(SETTINGS + "[preflight]\nmax_minutes = 0.05\n" + place)
+        person.ups(MY_KEY=model.key("slow"))
+        said = " ".join(person.types("agent", "test", "claude", expect=5).out.split())
+        assert "the program was still working after 0.05 min (0 requests, 0 tokens, $0)," in said
+        assert "so it is unknown whether it answers. This machine has a load of" in said
+        assert re.search(r"^claude +not tried ", person.types("agent", "list").out, re.MULTILINE)
+        person.adds_repo()
+        person.orders(more='agent = "claude"\n')
+        seen = person.types("preflight", "--json").json
+        (line,) = [one for one in seen["lines"] if one["what"] == "hello"]
+        assert (line["state"], seen["bad"]) == ("look", 0)
+        assert "unknown whether it answers" in line["text"]
+        assert line["fix"] == "Try again when it has less to do: midwatch agent test claude"
+
+
+def test_an_alias_that_the_provider_does_not_know_is_named_in_the_evening(model: Model) -> None:
+    model.play("alias", every=True, final=Fault(404, "model: sonnet", times=FOREVER))
+    with a_person(up=False) as person:
+        path = script(person, "2.1.325")
+        place = TABLES.format(program=path, url=model.url) + 'model = "sonnet"\nsecret = "mine"\n'
+        person.settles(SETTINGS + place + '[secrets]\nmine = "env:MY_KEY"\n')
+        person.ups(MY_KEY=model.key("alias"))
+        person.adds_repo()
+        person.orders(more='agent = "claude"\n')
+        seen = person.types("preflight", "--json", expect=3).json
+        (line,) = [one for one in seen["lines"] if one["what"] == "hello"]
+        assert (line["state"], seen["bad"]) == ("bad", 1)
+        assert line["text"].startswith("anthropic has no model sonnet for this credential")
+        assert line["fix"] == "midwatch settings propose agents.claude.model=... names another"
+
+
 @contextmanager
 def with_the_real(name: str, model: Model) -> Iterator[tuple[Person, str, dict[str, Any]]]:
     """Somebody whose agent is the real program, asking the scripted model by a key from the environment."""

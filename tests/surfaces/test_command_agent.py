@@ -50,7 +50,11 @@ def test_the_example_of_ten_lines_delivers_a_pull_request_when_pasted(person: Pe
     assert len(script.splitlines()) <= 10
     said = works(person, script)
     assert said.code == 0, said.out + said.err
-    assert person.types("agent", "test", "mine").out.count("In its sandbox the program starts.") == 1
+    tried = person.types("agent", "test", "mine").out
+    assert (tried.count("In its sandbox the program starts."), tried.count("uses no model")) == (1, 1)
+    (person.folder / "agents" / "mine.sh").unlink()
+    tried = person.types("agent", "test", "mine", expect=None).out
+    assert tried.count("mine.sh") == 1, tried
     shown = person.types("job", "show", "1").out
     assert "CONTRIBUTORS" in shown
     assert "pull request" in shown.lower()

@@ -18,7 +18,7 @@ from midwatch.terms.report import FlagKind
 from midwatch.terms.trust import Level
 from midwatch.views.entries.tags import Tag
 from tests.nights.house import a_house, orders, sample_repository
-from tests.surfaces.person import Person, a_person, command
+from tests.surfaces.person import Person, a_person
 from tests.surfaces.test_lists import commands
 
 FREE = {
@@ -68,11 +68,9 @@ def completed(person: Person, typed: str, home: Path) -> set[str]:
     """What a shell offers at the end of a line; nothing else may be printed."""
     words = typed.split(" ")
     asked = {"_MIDWATCH_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
-    environment = person.environment | asked | {"MIDWATCH_HOME": str(home)}
-    done = subprocess.run(command(()), env=environment, capture_output=True, text=True, check=False)
-    assert done.stderr == "", done.stderr[-500:]
-    assert done.returncode == 0
-    return set(done.stdout.split("\n")) - {""}
+    said = person.types(expect=0, **asked, MIDWATCH_HOME=str(home))
+    assert said.err == "", said.err[-500:]
+    return set(said.out.split("\n")) - {""}
 
 
 @pytest.fixture(scope="module")

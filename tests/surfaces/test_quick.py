@@ -56,6 +56,19 @@ def test_a_short_command_loads_only_typer_and_the_standard_library(person: Perso
     } | {name for name in loaded if name.startswith(("_", "sitecustomize"))}
 
 
+@pytest.mark.parametrize("read", ["glance('/projects')", "names_in_settings('agents')"])
+def test_completing_a_name_where_nothing_is_stored_loads_nothing_heavy(person: Person, read: str) -> None:
+    asked = f"import json, sys; from midwatch.surfaces.cli.shell import client; assert client.{read} == []; "
+    said = subprocess.run(
+        [sys.executable, "-c", asked + "print(json.dumps(sorted(sys.modules)))"],
+        env=person.environment | {"MIDWATCH_HOME": str(person.folder / "nowhere")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {name.partition(".")[0] for name in json.loads(said.stdout)} & HEAVY == set()
+
+
 def test_stopping_the_server_loads_nothing_of_it() -> None:
     with a_person() as person:
         assert loaded_by(person, '"down"') & HEAVY - {"psutil"} == set()

@@ -181,10 +181,12 @@ def test_orders_are_shown_before_they_are_signed(day: Day) -> None:
     assert "Something" in day.said["drafted"].out
     assert "limits: 600 min, $50 (default)" in day.said["drafted"].out
     assert "a plan without an answer counts as approved after its deadline\n" in day.said["drafted"].out
+    briefed = " ".join(day.said["briefed"].out.split())
     assert day.said["shown"].out == day.said["briefed"].out
     assert "Sign and begin: midwatch start" in day.said["briefed"].out
     assert "midwatch start" in day.said["briefing"].out
-    assert "1 uncommitted file left out" in day.said["started"].out
+    assert "may: read the repositories, write to its own branches (default); outside: open pull requests" in briefed
+    assert "\n  repo: 1 uncommitted file left out of it." in day.said["started"].out
 
 
 def test_status_says_what_needs_you_first(day: Day) -> None:

@@ -14,11 +14,13 @@ from typing import Any
 from midwatch.surfaces.cli.shell import client
 from tests.agents.model import Model, Say, model_in_a_thread
 from tests.agents.nights import MODELS
-from tests.tryout.person import steps
+from tests.tryout.person import planning, steps
 from tests.tryout.trees import Tree
 from tools.agents import program
 
 LOOK_SECONDS = 2.0
+PLANS = "Plan a change to the repository in the current folder."
+"""How a prompt for a plan begins; an agent that is tried again gets the steps of its own conversation."""
 PLAN_MINUTES = 1
 """How long a plan waits for an objection here; by default it is twenty minutes."""
 
@@ -97,7 +99,9 @@ def rehearse(model: Model, pairs: Sequence[Pair]) -> None:
     for agent in {pair.agent for pair in pairs}:
         model.play(agent, final=Say("ready"))
     for pair in pairs:
-        model.play(f"{pair.agent}-{pair.tree.name}", *steps(pair.agent, pair.tree), final=Say("There is nothing more."))
+        name, looks = f"{pair.agent}-{pair.tree.name}", len(planning(pair.agent, pair.tree))
+        nothing = Say("There is nothing more.")
+        model.play(name, *steps(pair.agent, pair.tree), final=nothing, opening=(PLANS, looks))
 
 
 def settings(stand: Stand, model: Model, pairs: Sequence[Pair]) -> str:

@@ -10,6 +10,7 @@ from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.journal.events.jobs import JobApproved, JobClaimed, JobCreated, JobEnded, JobPlanned
 from midwatch.journal.events.session import AskAnswered, AskOpened, RoundCalled, RoundEnded, RoundPlanned
 from midwatch.journal.events.signals import MilestoneReached
+from midwatch.rules.people.asks import silence_in_words
 from midwatch.surfaces.web.site.pictures import LEFT, RIGHT, Ruler, merged, timeline_svg
 from midwatch.terms.asks import AskDraft, AskKind, AskState, Silence
 from midwatch.terms.jobs import Plan, Stage
@@ -156,6 +157,18 @@ def test_rows_come_newest_first_and_count_as_the_records_do(entries: tuple[Entry
     assert [row.seq for row in rows] == sorted((entry.seq for entry in entries), reverse=True)
     assert any("job 1" in row.text.lower() for row in rows)
     assert not any("job 2" in row.text.lower() for row in rows)
+
+
+def test_a_question_says_once_what_silence_means() -> None:
+    """The time that is left has its place below the question."""
+    kind, silence = AskKind.GUIDANCE_UNCERTAIN, Silence.PARKED
+    asked = f"Job 1 (Tidy) failed. {silence_in_words(silence, 60)}"
+    (shown,) = asks_shown([an_ask(kind=kind, silence=silence, question=asked)], {"j1": a_job()}, {})
+    assert shown.text == "Job 1 (Tidy) failed."
+    assert f"{shown.silence_before} an hour{shown.silence_after}".startswith("If you do not answer within an hour, ")
+    other = f"{asked} Look at its log."
+    (shown,) = asks_shown([an_ask(kind=kind, silence=silence, question=other)], {"j1": a_job()}, {})
+    assert shown.text == other, "only what is said below is left out"
 
 
 @pytest.mark.parametrize("silence", Silence)

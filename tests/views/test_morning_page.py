@@ -107,6 +107,17 @@ def test_the_verdict_is_one_sentence_from_facts(rows: NightRows, states: tuple[J
     assert verdict(jobs_ended(rows, *states)) == said
 
 
+def test_an_item_says_once_what_to_do(rows: NightRows) -> None:
+    """Also one that never had a job, whose sentence is its title."""
+    advice = "Say more exactly what should change, or drop the order."
+    kinds = (rows.report.recommendations[0], rows.report.recommendations[0].model_copy(update={"why": "trace:none"}))
+    told = tuple(one.model_copy(update={"text": f"It delivered nothing. {advice}", "advice": advice}) for one in kinds)
+    report = rows.report.model_copy(update={"recommendations": told})
+    shown = morning_page(replace(rows, report=report, pull_requests=()), (), Names()).items
+    assert [(item.text, item.advice) for item in shown] == [("It delivered nothing.", advice)] * 2
+    assert shown[1].title == "It delivered nothing."
+
+
 def test_done_on_red_checks_needs_an_eye(rows: NightRows) -> None:
     assert verdict(jobs_ended(rows, JobState.DONE, verdict="still_red")).endswith("One needs your attention.")
     assert verdict(rows) == "Both are done. One needs your attention."

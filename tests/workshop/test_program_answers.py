@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from midwatch.terms.trust import Isolation
+from midwatch.workshop.sandbox import program_answers
 from midwatch.workshop.sandbox.isolation import STRENGTH, found
 from midwatch.workshop.sandbox.program_answers import answer_within, ask_program
+from tests.patience import PATIENCE
 
 BEHIND = (Isolation.LANDLOCK, Isolation.BUBBLEWRAP)
 
@@ -55,3 +57,16 @@ def test_it_is_asked_again_only_when_the_file_changes(tmp_path: Path) -> None:
 def test_one_that_fails_or_ignores_the_question_says_nothing(tmp_path: Path) -> None:
     path = a_script(tmp_path, "echo 9.9; exit 3")
     assert ask_program(path, "--version", lent=path.parent, named=True) == ""
+
+
+def test_one_that_had_no_time_to_answer_is_asked_again_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = a_script(tmp_path, 'while [ -e "$0.busy" ]; do sleep 0.05; done; echo 1.2.3')
+    busy = path.with_name("agent.busy")
+    busy.touch()
+    monkeypatch.setattr(program_answers, "ASK_SECONDS", 0.2)
+    assert ask_program(path, "--version", lent=path.parent, named=True) == ""
+    busy.unlink()
+    monkeypatch.setattr(program_answers, "ASK_SECONDS", PATIENCE)
+    assert ask_program(path, "--version", lent=path.parent, named=True) == "", "lists would wait for it each time"
+    monkeypatch.setattr(program_answers, "LATE_SECONDS", 0.0)
+    assert ask_program(path, "--version", lent=path.parent, named=True) == "1.2.3\n"

@@ -139,6 +139,8 @@ class _Reach:
         said = await hello_by_program(house, one)
         if said.answers:
             return seen.model_copy(update={"sentence": f"{seen.sentence} {said.sentence}"})
+        if said.slow:
+            return seen.model_copy(update={"good": False, "heard": "slow", "sentence": said.sentence})
         return seen.model_copy(update={"good": False, "heard": "program", "sentence": said.sentence})
 
     async def ping(self, channel: str) -> None:

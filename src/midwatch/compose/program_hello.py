@@ -1,6 +1,7 @@
 """A hello through an agent's own program: in a throw-away sandbox, through the metered model proxy."""
 
 import asyncio
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ from midwatch.gateway.metering.grant import models_of
 from midwatch.gateway.metering.providers import provider_of
 from midwatch.gateway.model_access import ModelProxyServer
 from midwatch.ports.agent import NO_MODEL, AgentBrief
+from midwatch.ports.room import ProgramEnd
 from midwatch.ports.workspace import JobPlace, RoomRequest
 from midwatch.rules.budget.spending import Ceilings, Whose
 from midwatch.terms.agents import Access, AgentEvent, Decision, Errand, ModelAccess, Outcome, RunEnded, Said
@@ -44,12 +46,15 @@ from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 PROMPT = "Answer with the one word: ready"
 JOB = "hello"
-WALL = timedelta(seconds=90)
+SILENT = timedelta(seconds=60)
+"""A program that neither prints anything nor works for so long does not answer any more."""
 CEILINGS = Ceilings(usd_micros=1_000_000, tokens=200_000, requests=6)
 """Far more than a hello needs; a program that does not end is stopped here."""
 GIB = 1 << 30
 NOT_STARTED = (126, 127)
 """How a shell says that a program may not be run, or that it, or its interpreter, does not exist inside."""
+TIME_UP, IDLE = 124, 125
+"""How a room says that it stopped a program."""
 
 
 @dataclass(slots=True)
@@ -76,6 +81,8 @@ class ProgramAnswer(Term):
     answers: bool
     sentence: str
     outcome: str = ""
+    slow: bool = False
+    """It was still working when its time was up, so it is not known whether it answers."""
     requests: int = 0
     tokens: int = 0
     usd_micros: int = 0
@@ -88,6 +95,8 @@ async def hello_by_program(house: House, one: Recruit) -> ProgramAnswer:
     if house.workshop.rooms.isolation is not Isolation.BUBBLEWRAP:
         return ProgramAnswer(answers=False, sentence="Not tried: without a sandbox the program cannot reach its model.")
     said = await _tried(house, one)
+    if said.slow:
+        return said
     keep = partial(keep_proof, answers=said.answers, sentence=said.sentence)
     await asyncio.to_thread(keep, house.home, one, house.clock.now())
     return said
@@ -101,23 +110,25 @@ async def _tried(house: House, one: Recruit) -> ProgramAnswer:
     try:
         if one.access is None:
             return await _started(house, one, folder)
-        ended = await _led(house, one, folder, heard, upstream)
+        ended, left = await _led(house, one, folder, heard, upstream)
     except MidwatchError as problem:
         said = house.redactor.redact(f"{problem.message} {problem.hint}".strip())
         return ProgramAnswer(answers=False, sentence=said)
     finally:
         await upstream.close()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    return _judged(house, heard, ended, monotonic() - began)
+    return _judged(house, heard, (ended, left.exit_code), monotonic() - began)
 
 
-async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream: Upstream) -> RunEnded:
+async def _led(
+    house: House, one: Recruit, folder: Path, heard: _Heard, upstream: Upstream
+) -> tuple[RunEnded, ProgramEnd]:
     assert one.access is not None  # noqa: S101  for the type checker
     assert one.program is not None  # noqa: S101
     assert one.driver is not None  # noqa: S101
     grant = _grant(one.access)
     room = await asyncio.to_thread(_room, house, folder)
-    place = Workplace(room, _request(_network(house, grant, heard, upstream)), folder / "agent.log")
+    place = Workplace(room, _request(house, _network(house, grant, heard, upstream)), folder / "agent.log")
     brief = AgentBrief(
         errand=Errand.EXECUTE,
         prompt=PROMPT,
@@ -131,7 +142,8 @@ async def _led(house: House, one: Recruit, folder: Path, heard: _Heard, upstream
     for name, content in launch.files.items():
         place.put(name, content)
     async with place.talk(launch.argv, launch.environment) as talk:
-        return await one.driver.drive(talk, brief, _no, heard.tell)
+        ended = await one.driver.drive(talk, brief, _no, heard.tell)
+        return ended, await talk.left()
 
 
 async def _started(house: House, one: Recruit, folder: Path) -> ProgramAnswer:
@@ -139,15 +151,17 @@ async def _started(house: House, one: Recruit, folder: Path) -> ProgramAnswer:
     assert one.program is not None  # noqa: S101
     assert one.driver is not None  # noqa: S101
     room = await asyncio.to_thread(_room, house, folder)
-    place = Workplace(room, _request(None), folder / "agent.log")
+    place = Workplace(room, _request(house, None), folder / "agent.log")
     launch = one.driver.launch(AgentBrief(Errand.EXECUTE, PROMPT, "", NO_MODEL), str(one.program.path))
     for name, content in launch.files.items():
         place.put(name, content)
     left = await place.run(launch.argv, environment=launch.environment)
+    if left.exit_code == TIME_UP:
+        return ProgramAnswer(answers=False, slow=True, sentence=_still_working(house))
     if left.exit_code in NOT_STARTED:
         why = clean(house.redactor.redact(f"{left.sentence} {left.last_words}"))
         return ProgramAnswer(answers=False, sentence=f"In its sandbox the program does not start. {why}")
-    return ProgramAnswer(answers=True, sentence="In its sandbox the program starts. It uses no model.")
+    return ProgramAnswer(answers=True, sentence="In its sandbox the program starts.")
 
 
 async def _no(tool: str, given: Mapping[str, Any]) -> Decision:  # noqa: ARG001  the port's signature
@@ -185,35 +199,54 @@ def _room(house: House, folder: Path) -> RoomFolder:
     )
 
 
-def _request(network: ModelProxyServer | None) -> RoomRequest:
+def _request(house: House, network: ModelProxyServer | None) -> RoomRequest:
+    """Give it as long as any line of a preflight while it works: on a busy machine a program starts slowly."""
     return RoomRequest(
         place=JobPlace(project=JOB, job=JOB, epoch=1),
         commit="",
         purpose=JOB,
-        wall=WALL,
-        idle=WALL,
+        wall=timedelta(minutes=house.loaded.settings.preflight.max_minutes),
+        idle=SILENT,
         grace=timedelta(seconds=3),
+        counts_work=True,
         network=network,
         reads_only=True,
         room_bytes=GIB,
     )
 
 
-def _judged(house: House, heard: _Heard, ended: RunEnded, seconds: float) -> ProgramAnswer:
+def _judged(house: House, heard: _Heard, end: tuple[RunEnded, int], seconds: float) -> ProgramAnswer:
+    ended, code = end
     tokens = sum(call.usage.total for call in heard.calls)
     micros = sum(call.usd_micros for call in heard.calls)
     cost = f"{some(len(heard.calls), 'request')}, {many(tokens)} tokens, {dollars(micros)}"
     if ended.outcome is Outcome.OK:
         said = clean(house.redactor.redact(heard.said), 60)
         sentence = f'In its sandbox the program answers "{said}" in {seconds:.1f} s ({cost}).'
+    elif code == TIME_UP:
+        sentence = _still_working(house, f" ({cost})")
     else:
         why = clean(house.redactor.redact(ended.why)) or f"It ended as {ended.outcome.value}."
+        if code == IDLE:
+            why = (
+                f"It was stopped after {SILENT.total_seconds():.0f} s in which it neither worked nor printed anything."
+            )
         sentence = f"In its sandbox the program does not answer ({cost}). {why}"
     return ProgramAnswer(
         answers=ended.outcome is Outcome.OK,
         sentence=sentence,
         outcome=ended.outcome.value,
+        slow=ended.outcome is not Outcome.OK and code == TIME_UP,
         requests=len(heard.calls),
         tokens=tokens,
         usd_micros=micros,
+    )
+
+
+def _still_working(house: House, cost: str = "") -> str:
+    """Say that its time was up, and how busy the machine is, which most often is why."""
+    minutes, load = house.loaded.settings.preflight.max_minutes, os.getloadavg()[0]
+    return (
+        f"In its sandbox the program was still working after {minutes:g} min{cost}, so it is unknown whether it"
+        f" answers. This machine has a load of {load:.1f} on {some(os.cpu_count() or 1, 'processor')}."
     )

@@ -23,8 +23,6 @@ from midwatch.views.text.plain import clean
 
 SHORT: Final = 45.0
 """Real seconds a hello or a ping may take."""
-PROGRAM: Final = 120.0
-"""Real seconds for an agent's program to start in its sandbox and to answer."""
 MARGIN: Final = 30.0
 """Real seconds for stopping a command that ran out of time."""
 LONGEST: Final = 600
@@ -249,7 +247,8 @@ async def _agent(turn: Turn, name: str) -> None:
         no_way = judge.way_text(seen, machine.isolation(), machine.walls()[1])
         return no_way or judge.hello_text(seen, now + timedelta(minutes=plan.limits.minutes))
 
-    await turn.line(What.HELLO, name, greeted, seconds=SHORT + PROGRAM)
+    late = f"Its program did not answer in {turn.minutes:g} min, so it is unknown whether it can work."
+    await turn.line(What.HELLO, name, greeted, seconds=SHORT + turn.minutes * 60 + MARGIN, late=late)
 
 
 async def _channel(turn: Turn, name: str) -> None:

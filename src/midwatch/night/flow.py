@@ -112,8 +112,7 @@ async def _judge(books: Books, session_id: str, number: int, proposed: ev.Propos
 async def _finish(books: Books, session_id: str, plan: ev.RoundPlanned) -> None:
     """Report progress, end the session if it is over, else schedule the next round."""
     world = await look(books, await books.records.get(SessionRow, session_id))
-    next_at = books.clock.now() + timedelta(seconds=plan.next_in_seconds)
-    ended = ev.RoundEnded(session=session_id, number=plan.number, next_at=next_at)
+    ended = ev.RoundEnded(session=session_id, number=plan.number, next_at=check_ins.next_round_at(world, plan))
     reported, over = await check_ins.check_in(books, world)
     events = (
         *reported,

@@ -34,6 +34,8 @@ class RoomRequest:
     wall: timedelta
     idle: timedelta
     grace: timedelta
+    counts_work: bool = False
+    """While its processes use the processor or wait for it, an agent that prints nothing is not idle."""
     network: RoomNetwork | None = None
     paths: tuple[str, ...] = ()
     sparse_from: int = 1

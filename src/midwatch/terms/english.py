@@ -42,7 +42,7 @@ TEXT: Final[dict[str, str]] = {
     "Work inside them, or say so in your summary.",
     "call.path_secret": "{path} is a place for credentials; the job needs none. Continue without it.",
     "call.path_unclear": "{path} is not a plain path. Write it without hidden characters and backslashes.",
-    "call.plan_only_reads": "While planning you only read: Read, Grep, Glob, or one plain command such as ls.",
+    "call.plan_only_reads": "While planning you only read: Read, Grep, Glob, or plain commands such as ls and grep.",
     "call.read_allowed": "Reading is allowed.",
     "call.read_elsewhere": "{path} is outside {root}.",
     "call.run_afar": "{what} reaches another machine. Commit your work here; Midwatch delivers it.",

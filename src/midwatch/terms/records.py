@@ -9,6 +9,7 @@ from midwatch.terms.agents import SignalKind, SignalState
 from midwatch.terms.asks import AskKind, AskState, Delivery, DeliveryState, PushState, Silence
 from midwatch.terms.contract import RunContract
 from midwatch.terms.facts import Facts
+from midwatch.terms.forges import PullRequestPlace
 from midwatch.terms.jobs import (
     Bundle,
     Change,
@@ -566,6 +567,18 @@ class PullRequestRow(Term):
     """When its forge last reported something new."""
     created_at: datetime
     closed_at: datetime | None
+
+    def place(self, source: str) -> PullRequestPlace:
+        """Say where it is, in a form that every forge understands; `source` is the project's repository."""
+        return PullRequestPlace(
+            source=source,
+            project=self.project,
+            job=self.job,
+            branch=self.branch,
+            head=self.head,
+            into=self.into,
+            number=self.there,
+        )
 
 
 class SignalRow(Term):

@@ -15,6 +15,8 @@ finds the script by words in the request.
 
 A script's steps answer the requests that offer tools, in turn (each `times` times), then `final` answers the rest.
 Requests without tools (titles and such) are answered by `side`; with `every=True` they are answered from the steps too.
+With `opening=(words, number)` the step follows from the conversation itself, so that an attempt that is tried again, or
+a request that is sent twice, gets the answer a real model would give.
 
 Steps:    Say(text, do, thinking, usage, headers, times, drip, cut, hold, encoding)
           Fault(status, message, headers, kind, times) · Hang() · HangUp() · Garbage() · usage_limit(resets_at)

@@ -1,8 +1,10 @@
 """What the scripted model was asked, and exactly what it has sent."""
 
 import asyncio
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from midwatch.terms.agents import Tokens
@@ -51,13 +53,19 @@ class Part:
     side: Step
     every: bool
     """Requests without tools are answered from the steps too."""
+    opening: str = ""
+    """Where it is given, the step follows from the conversation, as with a real model, not from what was answered
+    before: a conversation with these words begins at the first step, any other after the `opened` first ones."""
+    opened: int = 0
     played: int = 0
     released: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def next(self, *, main: bool) -> Step:
+    def next(self, body: dict[str, Any], *, main: bool) -> Step:
         """Take the step for this request."""
         if not main:
             return self.side
+        if self.opening:
+            self.played = turns(body) + (0 if self.opening in json.dumps(body) else self.opened)
         reached = 0
         for step in self.steps:
             reached += step.times
@@ -65,6 +73,20 @@ class Part:
                 self.played += 1
                 return step
         return self.final
+
+
+MADE_BY_MODELS = ("function_call", "custom_tool_call", "reasoning")
+"""Items of a Responses conversation that have no role."""
+
+
+def turns(body: dict[str, Any]) -> int:
+    """Count the answers that a conversation holds already."""
+    parts = body.get("messages") or body.get("input") or body.get("contents") or ()
+    own = [
+        isinstance(part, dict) and (part.get("role") in ("assistant", "model") or part.get("type") in MADE_BY_MODELS)
+        for part in parts
+    ]
+    return sum(now and not before for before, now in pairwise([False, *own]))
 
 
 class Ledger:

@@ -47,10 +47,18 @@ class Model:
         self.tells: Mapping[str, str] = {}
         """Words of a request, and what the name of its script has more than its credential says: `name-more`."""
 
-    def play(self, name: str, *steps: Step, final: Step | None = None, side: Step = SIDE, every: bool = False) -> str:
+    def play(
+        self,
+        name: str,
+        *steps: Step,
+        final: Step | None = None,
+        side: Step = SIDE,
+        every: bool = False,
+        opening: tuple[str, int] = ("", 0),
+    ) -> str:
         """Lay down a script, forget what was asked under its name before, and give an API key that plays it."""
         self.ledger.log[:] = [asked for asked in self.ledger.log if asked.name != name]
-        self.ledger.parts[name] = Part(steps, final or Say("Done."), side, every)
+        self.ledger.parts[name] = Part(steps, final or Say("Done."), side, every, *opening)
         return self.key(name)
 
     def key(self, name: str, prefix: str = "sk-ant-api03-") -> str:
@@ -121,7 +129,7 @@ class Model:
         offered, kinds = _tools(api, body)
         part = self.ledger.part(name)
         main = bool(offered) or part.every
-        asked = Asked(name, api, f"{method} {path}", headers, body, main, part.next(main=main))
+        asked = Asked(name, api, f"{method} {path}", headers, body, main, part.next(body, main=main))
         streams = bool(body.get("stream")) or "streamGenerateContent" in path
         number = len(self.ledger.log) + 1
         question = Question(api, body, body.get("model") or model, streams, offered, kinds, number)

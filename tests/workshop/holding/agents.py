@@ -51,6 +51,12 @@ for number in range(1000000):
     print("line", number, flush=True)
     time.sleep(0.05)
 """
+WORKS_IN_SILENCE = """
+import time
+while time.process_time() < 2:
+    sum(range(10000))
+print("ready", flush=True)
+"""
 NEVER_READS = READY + SLEEP
 ECHOES = """
 import sys

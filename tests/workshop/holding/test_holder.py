@@ -64,6 +64,7 @@ async def test_the_holder_starts_with_the_standard_library_only(agent: MakeSpec)
     [
         (HolderLimits(wall=0.5, grace=0.2), "wall"),
         (HolderLimits(idle=0.5, grace=0.2), "idle"),
+        (HolderLimits(idle=0.5, grace=0.2, counts_work=True), "idle"),
         (HolderLimits(night_ends=0.0, dead_man=0.5, grace=0.2), "dead_man"),
     ],
 )
@@ -75,6 +76,13 @@ async def test_a_limit_ends_an_agent_that_ignores_term(
     assert (ending.how, ending.signal) == (how, 9)
     assert "stopped because" in ending.sentence()
     assert left_over(mark, held.state) == []
+
+
+async def test_a_program_that_works_is_not_taken_for_a_silent_one_where_its_work_counts(agent: MakeSpec) -> None:
+    limits = HolderLimits(idle=0.5, grace=0.2, counts_work=True)
+    held = await launch(agent(agents.WORKS_IN_SILENCE, limits=limits))
+    ending = await held.wait()
+    assert (ending.how, ending.exit_code, ending.last_words) == ("exited", 0, "ready\n")
 
 
 async def test_a_silent_server_is_no_reason_before_the_night_is_over(agent: MakeSpec) -> None:

@@ -9,6 +9,7 @@ import pytest
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.sandbox.walls import bubblewrap, seccomp
 from midwatch.workshop.sandbox.walls.spec import SandboxLimits
+from tests.store.processes import wait_until
 from tests.walks import walk
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.walls.attacks import ATTACKS, NEEDS, OWN, WORK_OUTSIDE
@@ -89,8 +90,12 @@ def test_killing_everything_kills_only_what_is_inside(lab: Lab) -> None:
 def test_what_was_left_running_ends_with_the_command(lab: Lab) -> None:
     mark = f"31{os.getpid()}"
     lab.shell(f"setsid nohup sleep {mark} >/dev/null 2>&1 & disown; setsid sh -c 'sleep {mark} &'; true")
-    running = subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True, check=False)
-    assert running.stdout == b""
+
+    def ended() -> bool:
+        """Say whether none is left; the kernel ends them after bubblewrap's outer process, so not at once."""
+        return subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True, check=False).stdout == b""
+
+    wait_until(ended, "nothing is left running")
 
 
 def test_every_refused_call_is_refused_to_a_real_process(lab: Lab) -> None:

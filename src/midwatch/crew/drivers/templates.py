@@ -41,7 +41,16 @@ def in_home(words: Sequence[str], reads: str = "") -> tuple[str, ...]:
 
 def asked_for(brief: AgentBrief) -> str:
     """Return the prompt; for programs without structured output it includes the schema of the answer."""
-    return brief.prompt + (SHAPED.format(json.dumps(brief.schema)) if brief.schema is not None else "")
+    return brief.prompt + (_shaped(brief) if brief.schema is not None else "")
+
+
+def _shaped(brief: AgentBrief) -> str:
+    return SHAPED.format(json.dumps(brief.schema))
+
+
+def reminder(brief: AgentBrief) -> str:
+    """Ask once more for the object that its last words lack."""
+    return "Your last message did not end with the JSON object that was asked for." + _shaped(brief)
 
 
 def shape(said: str) -> dict[str, Any] | None:

@@ -1,15 +1,9 @@
 """Commands of a person while the night runs. They are bound by scopes and budgets, not by the level."""
 
-from midwatch.errors import Refused, Unknown
-from midwatch.journal.events.jobs import (
-    PullRequestClosed,
-    PullRequestMerged,
-    PullRequestReopened,
-)
+from midwatch.errors import Refused
 from midwatch.journal.events.projects import WorkChanged
 from midwatch.journal.events.session import AskAnswered, CheckInMade, MessageSaid, SessionPaused, SessionResumed
 from midwatch.journal.events.workshop import CheckoutRemoved
-from midwatch.night.delivery.forge_watch import place_of
 from midwatch.night.jobs.attempt import halt
 from midwatch.night.jobs.resume import resume_stage, take_up
 from midwatch.night.recovery.waits import held_by_us
@@ -18,16 +12,13 @@ from midwatch.night.rounds.world import look
 from midwatch.night.timers import call_round
 from midwatch.ports.books import Books
 from midwatch.ports.brain import Brain
-from midwatch.ports.forge import Forges
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Rooms, Upkeep
 from midwatch.rules.people.asks import GO_ON
 from midwatch.terms.asks import AskKind, AskState
-from midwatch.terms.forges import bearer_of
 from midwatch.terms.jobs import JobState, Stage
 from midwatch.terms.projects import SessionState, WorkStatus
-from midwatch.terms.records import AskRow, JobRow, ProjectRow, PullRequestRow, SessionRow, StackRow
-from midwatch.terms.stack import StackState
+from midwatch.terms.records import AskRow, JobRow, PullRequestRow, SessionRow
 from midwatch.views.text.plain import clean
 
 LONGEST_ANSWER = 600
@@ -118,60 +109,3 @@ async def discard(journal: Journal, upkeep: Upkeep, job: JobRow, *, by: str, for
     why = f"discarded by {by}" + (", including work that existed nowhere else" if force else "")
     await journal.record(CheckoutRemoved(job=job.id, why=why, freed_bytes=freed), actor=by)
     return freed
-
-
-async def close(books: Books, forges: Forges, job: JobRow, *, by: str, why: str) -> PullRequestRow:
-    """Close a job's pull request without merging, here and on its forge; its branch stays until it is deleted."""
-    row = await _open_pull_request(books.records, job)
-    await forges.named(row.forge).close(await place_of(books.records, row))
-    await books.journal.record(
-        PullRequestClosed(pull_request=row.id, by=by, why=why),
-        WorkChanged(item=job.work_item, status=WorkStatus.BACKLOG, next_step=why, owner="human", why=f"closed by {by}"),
-        actor=by,
-        key=f"closed:{row.id}",
-    )
-    return await books.records.get(PullRequestRow, row.id)
-
-
-async def _open_pull_request(records: Records, job: JobRow) -> PullRequestRow:
-    opened = [row for row in await records.find(PullRequestRow, job=job.id) if row.state == "open"]
-    if not opened:
-        raise Unknown(f"Job {job.number} has no open pull request.", hint="See: midwatch job list")
-    return opened[-1]
-
-
-async def merge(books: Books, forges: Forges, job: JobRow, *, by: str) -> PullRequestRow:
-    """Merge a job's pull request; only a person may ask for it."""
-    row = await _open_pull_request(books.records, job)
-    project = await books.records.get(ProjectRow, row.project)
-    forge = forges.named(row.forge)
-    merged = await forge.merge(row.project, project.path, bearer_of(row.branch), row.head, row.into, row.title)
-    await books.journal.record(
-        PullRequestMerged(pull_request=row.id, sha=merged.sha, by=by, undo=merged.undo),
-        WorkChanged(item=job.work_item, status=WorkStatus.DONE, next_step="", why=f"merged by {by}"),
-        actor=by,
-    )
-    return await books.records.get(PullRequestRow, row.id)
-
-
-async def unmerge(books: Books, forges: Forges, job: JobRow, *, by: str) -> PullRequestRow:
-    """Take a merge back, if its branch has not moved since; the pull request is open again."""
-    merged = [row for row in await books.records.find(PullRequestRow, job=job.id) if row.state == "merged"]
-    if not merged:
-        raise Unknown(f"Job {job.number} has no merged pull request.", hint="See: midwatch pr")
-    row = merged[-1]
-    stacks = await books.records.find(StackRow, project=row.project, state=StackState.MERGED)
-    if whole := [one for one in stacks if row.id in {step.pull_request for step in one.order}]:
-        raise Refused(
-            f"Pull request {row.number} was merged with stack {whole[-1].number}.",
-            hint="Take the whole stack back: midwatch stack undo",
-        )
-    sha = await forges.named(row.forge).unmerge(await place_of(books.records, row), row.merged_sha)
-    next_step = f"Look at pull request {row.number}: midwatch job diff {job.number}"
-    why = f"its merge was taken back by {by}"
-    await books.journal.record(
-        PullRequestReopened(pull_request=row.id, by=by, sha=sha),
-        WorkChanged(item=job.work_item, status=WorkStatus.IN_PROGRESS, next_step=next_step, owner="human", why=why),
-        actor=by,
-    )
-    return await books.records.get(PullRequestRow, row.id)

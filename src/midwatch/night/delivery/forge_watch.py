@@ -29,16 +29,7 @@ LONGEST_SECONDS = 30.0
 
 async def place_of(records: Records, row: PullRequestRow) -> PullRequestPlace:
     """Return where a pull request is, in a form that every forge understands."""
-    project = await records.get(ProjectRow, row.project)
-    return PullRequestPlace(
-        source=project.path,
-        project=row.project,
-        job=row.job,
-        branch=row.branch,
-        head=row.head,
-        into=row.into,
-        number=row.there,
-    )
+    return row.place((await records.get(ProjectRow, row.project)).path)
 
 
 async def read_back(journal: Journal, records: Records, forges: Forges, row: PullRequestRow) -> PullRequestSeen:

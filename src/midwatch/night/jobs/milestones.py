@@ -14,7 +14,7 @@ from midwatch.settings import Settings
 from midwatch.terms.figures import some
 from midwatch.terms.jobs import Change, Stage
 from midwatch.terms.records import JobRow
-from midwatch.views.text.plain import clean
+from midwatch.views.text.plain import as_sentence, clean
 
 MOST_NAMED = 3
 
@@ -82,5 +82,5 @@ async def _once(journal: Journal, ids: Ids, settings: Settings, job: JobRow, sto
 def _notices(ids: Ids, settings: Settings, job: JobRow, stone: MilestoneReached) -> tuple[Event, ...]:
     if not settings.notices.on_progress_milestones:
         return ()
-    text = f"Job {job.number} ({job.title}): {stone.text}."
+    text = as_sentence(f"Job {job.number} ({job.title}): {stone.text}")
     return (job_notice(ids, job, tier_of(NoticeKind.MILESTONE), text),)

@@ -1,10 +1,10 @@
 """What ends a round or a session: check-ins, limits, completion."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from midwatch.journal.events import Event
-from midwatch.journal.events.session import CheckInMade
+from midwatch.journal.events.session import CheckInMade, RoundPlanned
 from midwatch.night.notify.notice import notice
 from midwatch.night.rounds.debrief import NightEnd, debrief_events, stop_events
 from midwatch.night.rounds.news import News, lines, news_of
@@ -22,6 +22,8 @@ from midwatch.rules.budget.limits import (
     marks_crossed,
     session_ends,
 )
+from midwatch.rules.gate.act_groups import COOLDOWNS, only_waits
+from midwatch.rules.gate.state import cooldown_over
 from midwatch.rules.morning.tally import held_back, tally
 from midwatch.rules.people.notices import NoticeKind, tier_of
 from midwatch.settings.night import CheckinsSettings
@@ -63,7 +65,7 @@ def _check_in(ids: Ids, world: World, made: Sequence[CheckInRow], news: Sequence
     since = SinceCheckIn(
         elapsed=world.now - last,
         silent_for=world.now - session.last_moved_at,
-        decisions=sum(act.judged_at > last for act in world.acts),
+        decisions=sum(act.judged_at > last and not only_waits(act) for act in world.acts),
         event=any(job.ended_at and job.ended_at > last for job in world.jobs),
         marks=tuple(sorted({mark for _, mark in marks})),
     )
@@ -128,6 +130,14 @@ def _signs(checkins: CheckinsSettings) -> Signs:
         keep_alive=timedelta(minutes=checkins.keep_alive_minutes),
         decisions=checkins.every_decisions,
     )
+
+
+def next_round_at(world: World, plan: RoundPlanned) -> datetime:
+    """Say when the next round is due: as planned, or sooner where a cooldown that held an act of this round is over."""
+    refused = {act.id for act in world.acts if act.state == "refused" and act.code in COOLDOWNS}
+    held = [one.proposal for one in plan.proposals if one.act in refused]
+    over = [at for proposal in held if (at := cooldown_over(proposal, world.facts_for(proposal))) is not None]
+    return min([world.now + timedelta(seconds=plan.next_in_seconds), *(at.astimezone(UTC) for at in over)])
 
 
 def stop_wasted(ids: Ids, world: World) -> tuple[Event, ...]:

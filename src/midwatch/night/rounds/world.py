@@ -11,7 +11,7 @@ from midwatch.night.rounds.work_state import item_seen, retries_counted
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Moment
 from midwatch.rules.budget.time_boxes import boxed
-from midwatch.rules.gate.act_groups import PASSING
+from midwatch.rules.gate.act_groups import only_waits
 from midwatch.rules.gate.contract import authority_of
 from midwatch.rules.people.asks import agrees
 from midwatch.rules.people.notices import is_quiet
@@ -281,4 +281,4 @@ def _latest(acts: Iterable[PastAct]) -> datetime | None:
 
 def _counts_as_spin(act: PastAct) -> bool:
     """Whether an act counts as a repetition; one that is still being judged, or only has to wait, does not."""
-    return act.state != "judged" and not (act.state == "refused" and act.code in PASSING)
+    return act.state != "judged" and not only_waits(act)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from midwatch.terms.acts import WAITING, ActKind, External, Proposal
+from midwatch.terms.records import PastAct
 
 EFFECTS: Final = frozenset(
     {
@@ -47,12 +48,12 @@ NEEDS_PROJECT: Final = frozenset(
 
 NEEDS_TARGET: Final = frozenset({ActKind.RESOLVE, ActKind.UPDATE_WORK_ITEM, ActKind.MERGE})
 
-PASSING: Final = frozenset(
+COOLDOWNS: Final = frozenset({"gate.cooldown_action", "gate.cooldown_project"})
+
+PASSING: Final = COOLDOWNS | frozenset(
     f"gate.{code}"
     for code in (
         "busy",
-        "cooldown_action",
-        "cooldown_project",
         "crowded",
         "disk_short",
         "memory_short",
@@ -63,6 +64,11 @@ PASSING: Final = frozenset(
 """Reasons that pass by themselves; any other refusal stays until a person changes something."""
 
 LOOKING: Final = frozenset({ActKind.SEARCH, ActKind.RESEARCH})
+
+
+def only_waits(act: PastAct) -> bool:
+    """Whether an act was refused for a reason that passes by itself: nothing was decided about it yet."""
+    return act.state == "refused" and act.code in PASSING
 
 
 def touches_the_world(proposal: Proposal) -> bool:

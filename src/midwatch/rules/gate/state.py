@@ -77,6 +77,14 @@ def cooldown_action(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     return refuse("gate.cooldown_action", about=about(proposal, facts), minutes=_minutes(span), until=until)
 
 
+def cooldown_over(proposal: Proposal, facts: Facts) -> datetime | None:
+    """Say when no cooldown holds this act any more; nothing where none holds it now."""
+    limits = facts.limits
+    since = ((facts.same_action_at, limits.same_action), (facts.same_project_at, limits.same_project))
+    held = [_aware(then) + span for then, span in since if then is not None and within(facts, then, span)]
+    return max(held, default=None) if proposal.kind in EFFECTS else None
+
+
 def cooldown_project(proposal: Proposal, facts: Facts) -> ConditionResult | None:
     """A project has a cooldown after each act."""
     if proposal.kind not in EFFECTS or not within(facts, facts.same_project_at, facts.limits.same_project):

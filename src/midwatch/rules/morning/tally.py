@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from midwatch.rules.gate.act_groups import PASSING
+from midwatch.rules.gate.act_groups import PASSING, only_waits
 from midwatch.terms.asks import AskState
 from midwatch.terms.jobs import DELIVERING, JobState, Stage
 from midwatch.terms.records import AskRow, JobRow, PastAct
@@ -47,7 +47,7 @@ def held_back(jobs: Iterable[JobRow], acts: Sequence[PastAct]) -> PastAct | None
     """Find the act that only time holds back, while no job is going: a night that is silent because of it says so."""
     if not acts or any(not job.state.over for job in jobs):
         return None
-    return acts[-1] if acts[-1].state == "refused" and acts[-1].code in PASSING else None
+    return acts[-1] if only_waits(acts[-1]) else None
 
 
 def outcome_of(item: str, jobs: Iterable[JobRow], acts: Iterable[PastAct] = ()) -> ItemOutcome:

@@ -216,6 +216,8 @@ def hello_text(agent: AgentSeen, ends_at: datetime) -> LineResult:
         return bad(f"It cannot work yet. {agent.missing}".strip(), f"midwatch agent login {agent.name}")
     if agent.heard == "limit":
         return _used_up(agent, ends_at)
+    if agent.heard == "slow":
+        return look(agent.sentence, f"Try again when it has less to do: midwatch agent test {agent.name}")
     if not agent.good:
         return bad(agent.sentence, _fixing(agent))
     if agent.untested:

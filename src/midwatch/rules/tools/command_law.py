@@ -21,6 +21,8 @@ _ROUGH_WORD: Final = re.compile(r"[^\s;&|()<>`$\"'{}\\]+")
 _STARTS: Final = re.compile(r"(?:^|[;&|(`{'\"\n]|\b(?:then|do|else|if|while|until)\s)\s*(?:\w+=\S*\s+)*")
 _ASKABLE: Final = frozenset({"call.path_outside", "call.path_elsewhere"})
 _MOST_COMMANDS: Final = 50
+_JOINING: Final = frozenset({"", "\n", ";", "&&", "||", "|"})
+"""What may join readers while planning; a command in the background is none of them."""
 _PATTERN_BREAKS: Final = re.compile(r"[\s()]+|:\*")
 _GIT_WILD: Final = frozenset("*?[")
 
@@ -122,11 +124,14 @@ def _judge_all(commands: Sequence[Simple], case: _Case) -> tuple[PartDecision, .
 
 
 def _judge_planning(commands: Sequence[Simple]) -> Iterator[PartDecision]:
-    """Planning allows only reading, one plain command at a time."""
-    first = commands[0]
-    plain = len(commands) == 1 and not first.redirections and not first.assignments and first.after in {"", "\n"}
-    if not (plain and first.words and lists.only_looks(first.words)):
+    """Planning allows only reading: plain readers, alone or one after the other."""
+    if not all(_plainly_reads(command) for command in commands):
         yield deny("call.plan_only_reads")
+
+
+def _plainly_reads(command: Simple) -> bool:
+    plain = not command.redirections and not command.assignments and command.after in _JOINING
+    return bool(plain and command.words and lists.only_looks(command.words))
 
 
 def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator[PartDecision]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from fastapi import APIRouter
 
 from midwatch.compose import shells
-from midwatch.morning.verdicts import refuse_rejected
+from midwatch.morning import pull_requests
 from midwatch.night.commands import steering
 from midwatch.surfaces.api.access import Operates, Person, Reads, TheHouse
 from midwatch.surfaces.api.day import Shown, shown
@@ -87,19 +87,18 @@ async def job_close(house: TheHouse, person: Person, name: str, why: Why) -> Pul
     """Close a job's pull request without merging it."""
     await house.look_here()
     row = await house.records.get(JobRow, name)
-    return await steering.close(house.books, house.forges, row, by=person, why=why.text)
+    return await pull_requests.close(house.books, house.forges, row, by=person, why=why.text)
 
 
 @router.post("/jobs/{name}/merge", dependencies=[Operates])
 async def job_merge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
     """Merge a job's pull request; only a person may, and not what a person rejected."""
     row = await house.records.get(JobRow, name)
-    await refuse_rejected(house.records, row)
-    return await steering.merge(house.books, house.forges, row, by=person)
+    return await pull_requests.merge(house.books, house.forges, row, by=person)
 
 
 @router.post("/jobs/{name}/unmerge", dependencies=[Operates])
 async def job_unmerge(house: TheHouse, person: Person, name: str) -> PullRequestRow:
     """Take back the merge of a job's pull request, if its branch has not moved since."""
     row = await house.records.get(JobRow, name)
-    return await steering.unmerge(house.books, house.forges, row, by=person)
+    return await pull_requests.unmerge(house.books, house.forges, row, by=person)

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from fastapi import APIRouter
 
 from midwatch.compose.house import House
+from midwatch.morning import pull_requests
 from midwatch.morning import review as verdicts
-from midwatch.night.commands import steering
 from midwatch.rules.morning.verdicts import about
 from midwatch.settings.zone import clock_of
 from midwatch.surfaces.api.access import Answers, Caller, Reads, TheCaller, TheHouse
@@ -80,7 +80,7 @@ async def take_review(house: House, review: Review, *, by: Caller, night: str) -
         one = about(pull.job, report.recommendations)
         if one is not None and one.id in no and not no[one.id].keep_open:
             job = await house.records.get(JobRow, pull.job)
-            await steering.close(
+            await pull_requests.close(
                 house.books, house.forges, job, by=by.name, why=no[one.id].reason or "rejected in the review"
             )
     return session

@@ -145,11 +145,12 @@ def _item(rows: NightRows, one: Recommendation, place: int, history: tuple[Seque
     given = next((row for row in rows.outcomes if row.id == one.id), None)
     given_on = ReviewOutcome(given.outcome) if given else ReviewOutcome.PENDING
     project = next((row.name for row in rows.projects if job and row.id == job.project), "")
+    words = text_now(one, pull, rows.jobs, rows.projects).removesuffix(one.advice).rstrip()  # it is shown by itself
     return Item(
         id=one.id,
         place=place,
-        title=pull.title if pull else job.title if job and about_change else one.text,
-        text=text_now(one, pull, rows.jobs, rows.projects),
+        title=pull.title if pull else job.title if job and about_change else words,
+        text=words,
         ordered=_ordered(rows.session, one.work_item) if one.became else "",
         became=ITEM_BECAME[one.became] if one.became else "",
         missing=one.became is not None and one.became not in ITEM_DONE,

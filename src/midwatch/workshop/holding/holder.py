@@ -19,6 +19,8 @@ from midwatch.workshop.holding.switchboard import FILES, Switchboard, decode
 from midwatch.workshop.sandbox.walls import groups
 
 READ_BYTES = 1 << 16
+WORKS = 0.01
+"""From this share of the time on, a silent program works; one that only waits for others wants less."""
 LAST_READS = 1024  # a pipe holds far less; only an unkillable process could continue longer
 
 
@@ -35,6 +37,8 @@ class Holder:
         self._selector = selectors.DefaultSelector()
         self._began = self._spoke = time.monotonic()
         self._touched = _uptime()
+        self._worked: dict[str, float] = {}
+        """For how long each thread had used the processor or waited for it when the silence was last looked at."""
         self._still_until = 0.0
         """Until then the agent waits for the server, and its silence is not counted."""
         self._said: set[str] = set()
@@ -118,9 +122,20 @@ class Holder:
         elif self._doors.failed():
             self._stop("no_doors")
         elif now >= self._silent_from() + limits.idle:
-            self._stop("idle")
+            self._judge_silence(now)
         elif limits.night_ends is not None and wall_clock() >= limits.night_ends:
             self._watch_for_the_server(limits.dead_man)
+
+    def _judge_silence(self, now: float) -> None:
+        """End a silent agent, unless its work counts and it has worked or tried to: a busy machine gives it no time."""
+        limits, before = self._spec.limits, self._worked
+        if limits.counts_work:
+            self._worked = tree.processor_seconds(self._living())
+        more = sum(max(0.0, spent - before.get(thread, 0.0)) for thread, spent in self._worked.items())
+        if limits.counts_work and more >= limits.idle * WORKS:
+            self._spoke = now
+        else:
+            self._stop("idle")
 
     def _watch_for_the_server(self, patience: float) -> None:
         # Time asleep counts: a server that is up would have been in touch since the machine woke.

@@ -16,14 +16,16 @@ class HolderLimits:
 
     wall: float = 7200.0
     idle: float = 600.0
+    counts_work: bool = False
+    """While its processes use the processor or wait for it, an agent that prints nothing is not idle."""
     grace: float = 5.0
     """Time between TERM and STOP with KILL."""
     night_ends: float | None = None
     """Unix time of the night's end; until then a silent server is assumed to be restarting."""
     dead_man: float = 900.0
     """After the night's end, how long the server may be silent."""
-    doors: float = 30.0
-    """How long a sandbox may take to open its doors."""
+    doors: float = 120.0
+    """How long a sandbox may take to open its doors: a second, and many on a busy machine."""
 
 
 @dataclass(frozen=True)

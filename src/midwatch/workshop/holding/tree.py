@@ -11,6 +11,7 @@ from typing import NamedTuple
 from midwatch.workshop.sandbox.walls import groups
 
 KILL_SECONDS = 60.0
+NANOSECONDS = 1e9
 _PAUSE = 0.005
 
 
@@ -38,6 +39,20 @@ def start_time(pid: int) -> int | None:
     """Return when a living process started, in ticks since boot; None for a dead one."""
     fields = _stat(pid)
     return int(fields[19]) if fields and _lives(fields) else None
+
+
+def processor_seconds(processes: Iterable[FoundProcess]) -> dict[str, float]:
+    """Say for how long each thread of these processes used a processor, or waited for one that others used."""
+    threads = (folder for process in processes for folder in Path("/proc", str(process.pid)).glob("task/*"))
+    return {folder.name: _wanted(folder) for folder in threads}
+
+
+def _wanted(thread: Path) -> float:
+    try:
+        used, waited, _ = (thread / "schedstat").read_text().split()
+    except (OSError, ValueError):  # it has ended, or this kernel does not count
+        return 0.0
+    return (int(used) + int(waited)) / NANOSECONDS
 
 
 def boot_id() -> str:

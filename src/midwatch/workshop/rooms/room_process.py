@@ -44,6 +44,7 @@ class RoomCommand:
     wall: timedelta
     idle: timedelta
     grace: timedelta = timedelta(seconds=10)
+    counts_work: bool = False
     night_ends: float | None = None
     """In Unix time; from then on a holder without contact to the server ends its agent."""
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -238,6 +239,7 @@ def _spec(room: RoomFolder, errand: RoomCommand, entering: list[str], walls: San
         limits=holding.HolderLimits(
             wall=errand.wall.total_seconds(),
             idle=errand.idle.total_seconds(),
+            counts_work=errand.counts_work,
             grace=errand.grace.total_seconds(),
             night_ends=errand.night_ends,
         ),

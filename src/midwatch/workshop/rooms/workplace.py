@@ -71,6 +71,7 @@ class Workplace:
             wall=request.wall,
             idle=SITTING_IDLE if terminal else request.idle,
             grace=request.grace,
+            counts_work=request.counts_work,
             night_ends=None if request.night_left is None else unix_time_in(request.night_left.total_seconds()),
             environment={**environment, SIGNALS_VARIABLE: str(self.signals_inside)},
             takes_input=talks,

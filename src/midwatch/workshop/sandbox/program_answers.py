@@ -4,6 +4,7 @@ import functools
 import os
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from midwatch.errors import MidwatchError
@@ -12,7 +13,13 @@ from midwatch.workshop.sandbox.isolation import found
 from midwatch.workshop.sandbox.walls.entry import command
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
-ASK_SECONDS = 20.0
+ASK_SECONDS = 60.0
+"""A version takes milliseconds, and most of a minute on a machine that has much else to do."""
+LATE_SECONDS = 600.0
+"""For so long one that did not answer in time is not asked again."""
+
+_late: dict[tuple[str, int], float] = {}
+"""When each program, as it was then, did not answer in time."""
 
 
 def ask_program(program: Path, word: str, *, lent: Path | None, named: bool) -> str:
@@ -27,7 +34,14 @@ def answer_within(isolation: Isolation, program: Path, word: str, lent: Path | N
         facts = program.stat()
     except OSError:
         return ""
-    return _answer(isolation, program, word, lent, facts.st_mtime_ns, facts.st_size)
+    this = f"{program} {word}", facts.st_mtime_ns
+    if time.monotonic() - _late.get(this, -LATE_SECONDS) < LATE_SECONDS:
+        return ""
+    try:
+        return _answer(isolation, program, word, lent, facts.st_mtime_ns, facts.st_size)
+    except subprocess.TimeoutExpired:  # not remembered as its answer: it may have more time later
+        _late[this] = time.monotonic()
+        return ""
 
 
 @functools.lru_cache(maxsize=64)
@@ -63,6 +77,6 @@ def _output(argv: list[str]) -> str:
             env={},
             cwd="/",
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return ""
     return done.stdout if done.returncode == 0 else ""

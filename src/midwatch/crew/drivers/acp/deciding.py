@@ -59,6 +59,7 @@ class AcpDeciding:
             self._reader.allowed.add(call)
         else:
             self._reader.allowed.discard(call)
+            self._reader.refused_one = True
             self.reasons.append(decision.why)
         chosen = _option(options, "allow_once" if decision.allowed else "reject_once")
         outcome = {"outcome": "selected", "optionId": chosen} if chosen else {"outcome": "cancelled"}
@@ -69,8 +70,8 @@ class AcpDeciding:
         decision = UNREADABLE
         if self.closed:
             return ENOUGH
-        if self.planning and any(tool not in READING for tool, _ in found):
-            return ONLY_READING
+        if self.planning and any(tool not in (*READING, "Bash") for tool, _ in found):
+            return ONLY_READING  # of commands, the rules know which only read
         for tool, given in found:
             decision = await decided(self._decide, tool, given)
             if not decision.allowed:

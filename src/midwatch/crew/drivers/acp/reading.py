@@ -28,6 +28,8 @@ class AcpReader(LineReader):
         self.said = ""
         self.unheard = False
         """Set if the last thing that happened is a refused or failed call that had asked us."""
+        self.refused_one = False
+        """Set if a call of this prompt was refused: with it some agents end every other open call."""
         self.turns = 0
         """Finished turns, as seen from outside: what follows the end of a tool call is the next turn."""
         self.latest = 0
@@ -161,7 +163,7 @@ class AcpReader(LineReader):
         # It ran, or was refused, without asking us: report it.
         found = calls(about, self._folder) or [unknown(about)]
         yield from self.asked(call, found)
-        self.unheard = status == "failed" and call in self._asked - self.allowed
+        self.unheard = status == "failed" and call not in self.allowed and (self.refused_one or call in self._asked)
         code = number_in(about, "rawOutput", "metadata", "exit")
         yield ToolEnded(call=call, ok=status == "completed", summary=ends_of(_text(about)), exit_code=code)
         self._calls[call] = {}  # it is over; what it returned may be long

@@ -4,12 +4,12 @@ from midwatch.crew.drivers import rpc
 from midwatch.crew.drivers.acp.deciding import AcpDeciding
 from midwatch.crew.drivers.acp.reading import PROMPT, AcpReader
 from midwatch.crew.drivers.line_protocol import owed
-from midwatch.crew.drivers.templates import asked_for
+from midwatch.crew.drivers.templates import asked_for, reminder, shape
 from midwatch.ports.agent import AgentBrief
 from midwatch.ports.room import Talk
 
 PATIENCE = 3
-"""How often it is asked to continue after a refused call ended its turn."""
+"""How often in a row it is asked to continue after a refused call ended its turn; an allowed one ends the count."""
 REFUSED = "Midwatch denied one of your tool calls. {} Continue without it, or say what you need it for."
 
 
@@ -22,6 +22,9 @@ class Turns:
         self._reader = reader
         self._deciding = deciding
         self._given = 0
+        self._refusals = 0
+        self._allowed = 0
+        self._reminded = False
         self._over = False
 
     async def go_on(self) -> None:
@@ -35,16 +38,28 @@ class Turns:
             await self._turn_over()
 
     async def _turn_over(self) -> None:
-        """Ask it to continue if only a refusal stopped it, else send waiting messages, else end it."""
+        """Continue after a refusal, remind it of the answer it owes, send waiting messages, or end it."""
         number, ended_badly = self._given, self._deciding.closed or "error" in self._reader.results[-1]
-        if self._reader.unheard and not ended_badly and number <= PATIENCE:
+        if self._reader.unheard and not ended_badly and self._has_patience():
             await self._give(number + 1, REFUSED.format(" ".join(self._deciding.reasons[-1:])))
+        elif self._owes_its_answer() and not ended_badly:
+            self._reminded = True
+            await self._give(number + 1, reminder(self._brief))
         elif await self._talk.answered(f"midwatch-prompt-{number + 1}"):
             self._given += 1  # it got another prompt before a restart
         elif ended_badly:
             await self._stop()
         else:
             self._deciding.questions.begin(f"midwatch-turn-{number}", self._tell_what_is_owed(number))
+
+    def _has_patience(self) -> bool:
+        before, self._allowed = self._allowed, len(self._reader.allowed)
+        self._refusals = 1 if self._allowed > before else self._refusals + 1
+        return self._refusals <= PATIENCE
+
+    def _owes_its_answer(self) -> bool:
+        """Whether its last words lack the object that was asked for; it is reminded once."""
+        return self._brief.schema is not None and not self._reminded and shape(self._reader.said) is None
 
     async def _tell_what_is_owed(self, number: int) -> None:
         if more := await owed(self._brief, number):
@@ -54,6 +69,7 @@ class Turns:
 
     async def _give(self, number: int, text: str) -> None:
         self._given = number
+        self._reader.refused_one = False
         given = {"sessionId": self._reader.conversation, "prompt": [{"type": "text", "text": text}]}
         await rpc.once(self._talk, f"midwatch-prompt-{number}", rpc.request(PROMPT + number, "session/prompt", given))
 

@@ -64,6 +64,10 @@ def _read(file: Path) -> str:
 
 def show_sheet(session: dict[str, Any]) -> None:
     """Print the orders as one sheet: what, limits, permissions, what will not happen."""
+    # They bring pydantic; only the sheet needs them.
+    from midwatch.views.pages.sheet import tonight_only  # noqa: PLC0415
+    from midwatch.views.pages.tonight import allowed  # noqa: PLC0415
+
     orders = session["orders"]
     head(f"Orders for tonight · {_marked(orders, 'level ' + orders['level'], 'level')}")
     for goal in orders["goals"]:
@@ -76,8 +80,8 @@ def show_sheet(session: dict[str, Any]) -> None:
             line(f"{command} passes", first="    done when: ")
     _show_limits(orders)
     permissions = orders["permissions"]
-    outside = _marked(orders, ", ".join(permissions["external"]) or "nothing", "permissions.external")
-    may = _marked(orders, ", ".join(permissions["tools"]) or "nothing", "permissions.tools")
+    outside = _marked(orders, ", ".join(map(allowed, permissions["external"])) or "nothing", "permissions.external")
+    may = _marked(orders, ", ".join(map(allowed, permissions["tools"])) or "nothing", "permissions.tools")
     line(f"{may}; outside: {outside}", first="  may: ")
     if orders["do_not_touch"]:
         line(", ".join(orders["do_not_touch"]), first="  never touches: ")
@@ -85,8 +89,6 @@ def show_sheet(session: dict[str, Any]) -> None:
     for row in client.get("/projects"):
         if row["name"] in named and row["do_not_touch"]:
             line(", ".join(row["do_not_touch"]), first=f"  never touches in {row['name']}: ")
-    from midwatch.views.pages.sheet import tonight_only  # noqa: PLC0415 - it brings pydantic; only the sheet needs it
-
     standing = client.get("/level")["level"]
     if standing != orders["level"]:
         typer.echo(f"  {tonight_only(orders['level'], standing)}")
@@ -145,9 +147,11 @@ def start(
         show_json(session)
         return
     typer.echo(f"Night {session['number']} has begun at level {session['level']}.")
+    names = {row["path"]: row["name"] for row in client.get("/projects")}
     for seen in session["repositories"]:
         if seen["dirty"]:
-            line(f"{seen['path']}: {some(len(seen['dirty']), 'uncommitted file')} left out of it.")
+            project = names.get(seen["path"], seen["path"])
+            line(f"{project}: {some(len(seen['dirty']), 'uncommitted file')} left out of it.")
     typer.echo("Follow it: midwatch watch")
 
 

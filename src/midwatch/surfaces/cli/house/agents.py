@@ -175,10 +175,10 @@ def _model(row: dict[str, Any]) -> str:
 
 
 def _led(row: dict[str, Any]) -> dict[str, Any]:
-    """Have the server run the program; the housekeeper is part of Midwatch."""
+    """Have the server run the program, however long that takes; the housekeeper is part of Midwatch."""
     if row["led"] == "housekeeper":
         return {"answers": True, "sentence": ""}
-    result: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand")
+    result: dict[str, Any] = client.send("POST", f"/agents/{client.part(row['name'])}/errand", patience=None)
     return result
 
 
@@ -196,10 +196,10 @@ def _show_tested(one: dict[str, Any]) -> None:
     typer.echo(f"{mark} {one['name']}")
     if one["program"]:
         line(f"{one['program']} {one['version']}".rstrip() + f" ({one['judged']})", indent="       ")
-    line(one["hello"]["sentence"], indent="       ")
-    if one.get("program_hello", {}).get("sentence"):
-        line(one["program_hello"]["sentence"], indent="       ")
-    elif one["hello"]["heard"] == "reserved":
+    by_program = one.get("program_hello", {}).get("sentence")
+    for sentence in dict.fromkeys(said for said in (one["hello"]["sentence"], by_program) if said):
+        line(sentence, indent="       ")
+    if not by_program and one["hello"]["heard"] == "reserved":
         line(f"Ask by the program itself: midwatch agent test {one['name']}", indent="       ")
     elif "program_hello" not in one and one["program"]:
         line("The program itself was not tried.", indent="       ")

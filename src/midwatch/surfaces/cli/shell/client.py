@@ -19,6 +19,8 @@ from midwatch.views.text.plain import harmless
 API = "/api/v1"
 GLANCE_SECONDS = 1.0
 """A shell that completes a name waits no longer."""
+SEND_SECONDS = 120.0
+"""What changes something is answered by then."""
 NO_SERVER = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)
 """The errors that mean that no server is at the socket."""
 
@@ -30,7 +32,7 @@ class ServerEnded(ConnectionRefusedError):
 class SocketConnection(http.client.HTTPConnection):
     """HTTP over a Unix socket."""
 
-    def __init__(self, path: Path, timeout: float) -> None:
+    def __init__(self, path: Path, timeout: float | None) -> None:
         super().__init__("localhost", timeout=timeout)
         self._path = path
 
@@ -69,6 +71,8 @@ def glance(path: str) -> list[dict[str, Any]]:
     try:
         status, headers, body = _over_socket("GET", API + path, None, GLANCE_SECONDS)
     except NO_SERVER:
+        if not home().exists():
+            return []
         from midwatch.surfaces.cli.shell.offline import glance_offline  # noqa: PLC0415  heavy, and rarely needed
 
         return glance_offline(home(), API + path)
@@ -78,6 +82,8 @@ def glance(path: str) -> list[dict[str, Any]]:
 
 def names_in_settings(table: str) -> list[str]:
     """List what the settings name, without asking anything that is slow: an agent's program, a channel's service."""
+    if not home().exists():
+        return []
     from midwatch.surfaces.cli.shell.offline import named_in_settings  # noqa: PLC0415  heavy
 
     return named_in_settings(home(), table)
@@ -132,10 +138,11 @@ def _page(target: str, *, offline: bool = True) -> ApiAnswer:
     return ApiAnswer(understood(status, headers.get("content-type", ""), body), onward, headers)
 
 
-def send(method: str, path: str, body: Any = None, **query: Any) -> Any:
-    """Change something; needs the server."""
+def send(method: str, path: str, body: Any = None, *, patience: float | None = SEND_SECONDS, **query: Any) -> Any:
+    """Change something; needs the server. Without patience it waits for as long as the server works on it."""
+    target, given = _target(path, query), {} if body is None else body
     try:
-        status, headers, answer = _over_socket(method, _target(path, query), {} if body is None else body, 120)
+        status, headers, answer = _over_socket(method, target, given, patience)
     except ServerEnded:
         raise errors.Unavailable(
             "Midwatch ended before it answered; this may have been done or not.",
@@ -165,7 +172,7 @@ def part(name: object) -> str:
     return quote(str(name), safe="")
 
 
-def _over_socket(method: str, target: str, body: Any, timeout: float) -> tuple[int, dict[str, str], bytes]:
+def _over_socket(method: str, target: str, body: Any, timeout: float | None) -> tuple[int, dict[str, str], bytes]:
     connection = SocketConnection(home() / SOCKET, timeout)
     try:
         payload = None if body is None else json.dumps(body)

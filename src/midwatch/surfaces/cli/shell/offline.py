@@ -38,8 +38,8 @@ def glance_offline(home: Path, target: str) -> list[dict[str, Any]]:
 
 
 def named_in_settings(home: Path, table: str) -> list[str]:
-    """List the names of a table of the settings, if there is a data folder."""
-    return list(getattr(load_settings(home).settings, table).by_name()) if home.exists() else []
+    """List the names of a table of the settings."""
+    return list(getattr(load_settings(home).settings, table).by_name())
 
 
 async def _answer(home: Path, target: str) -> Answer:

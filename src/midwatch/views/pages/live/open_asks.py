@@ -94,7 +94,7 @@ def _ask(ask: AskRow, job: JobRow | None, act: PastAct | None, projects: Mapping
         number=ask.number,
         heading=heading,
         line=heading if plan else f"{heading} {clean(exactly, 120)}" if exactly else _in_short(question, job),
-        text="" if exactly else clean(plan.summary if plan else question, 800),
+        text="" if exactly else clean(plan.summary if plan else _without_silence(question, after), 800),
         exactly=exactly[:LONGEST],
         left_out=max(0, len(exactly) - LONGEST),
         outside=outside_of(ask),
@@ -246,6 +246,12 @@ def silence_parts(silence: Silence, *, due: bool) -> tuple[str, str]:
     if not due or silence is Silence.WAITS or not words.startswith(_WITHIN):
         return words, ""
     return f"{_WITHIN} within", words.removeprefix(_WITHIN)
+
+
+def _without_silence(question: str, after: str) -> str:
+    """Leave out what silence means, which is shown below the question with the time that is left."""
+    asked, within, _ = question.rpartition(f" {_WITHIN}")
+    return asked if within and after and question.endswith(after) else question
 
 
 def hash_shown(shown_hash: str, question: str, options: Sequence[str]) -> str:
