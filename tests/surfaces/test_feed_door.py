@@ -92,7 +92,7 @@ async def test_a_jobs_log_ends_with_the_right_of_its_reader(tmp_path: Path) -> N
         for path in ("/jobs/1/log/stream", "/jobs/1/log/stream?raw=true"):
             _, secret = await accounts.issue_token(entrance, path, frozenset({Scope.READ}), person="bob", by="ann")
             begun.clear()
-            following = asyncio.create_task(site.guarded(_asking(path, secret), receive, send))
+            following = asyncio.ensure_future(site.guarded(_asking(path, secret), receive, send))
             await begun.wait()
             await accounts.revoke_token(entrance, path, by="ann")
             await following  # it ends by itself; the job goes on

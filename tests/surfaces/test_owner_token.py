@@ -90,7 +90,7 @@ async def test_what_the_machine_proposed_is_not_applied_by_token(house: TestHous
         change = {"changes": {"sandbox.domains": ["evil.example"], "rounds.max_proposals": 4}}
         assert (await owner.post("/api/v1/settings/proposals", json=change)).status_code == 200
         assert (await thief.send("POST", "/settings/proposals/1/apply")).status_code == 400
-        assert house.house.loaded.settings.sandbox.domains == ()
+        assert not house.house.loaded.settings.sandbox.domains
         assert (await owner.post("/api/v1/settings/proposals/1/apply")).status_code == 200
     assert house.house.loaded.settings.sandbox.domains == ("evil.example",)
 
