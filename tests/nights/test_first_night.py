@@ -207,23 +207,6 @@ async def test_work_begins_when_its_cooldown_is_over_and_not_a_round_later(tmp_p
         await all_is_well(house)
 
 
-async def test_cooldowns_that_end_together_have_one_round(tmp_path: Path) -> None:
-    """Each project's cooldown ends a moment after the other's: one round begins the work of both."""
-    async with a_scripted_house(tmp_path / "home", flags={"rounds.interval_seconds": 420}) as house:
-        wanted = orders("First", "Second", level=Level.FULL)
-        await house.project(sample_repository(tmp_path / "sample"))
-        await house.project(sample_repository(tmp_path / "other"), name="other")
-        work = (*wanted.work, *(one.model_copy(update={"project": "other"}) for one in wanted.work))
-        await house.begin(wanted.model_copy(update={"work": work}))
-        await house.to_the_brief()
-        jobs = {job.id: job for job in await house.house.records.find(JobRow)}
-        began = [act for act in await house.house.records.find(ActRow) if act.result in jobs and act.state == "done"]
-        assert len(began) == 4
-        rounds = [act.round for act in began if jobs[act.result].title == "Second"]
-        assert len(set(rounds)) == 1, rounds
-        await all_is_well(house)
-
-
 async def test_what_only_has_to_wait_is_no_decision_to_report(tmp_path: Path) -> None:
     """RULES 5: a check-in is due after so many decisions; work that its project's cooldown holds back is none."""
     source = sample_repository(tmp_path / "sample")

@@ -137,12 +137,7 @@ def next_round_at(world: World, plan: RoundPlanned) -> datetime:
     refused = {act.id for act in world.acts if act.state == "refused" and act.code in COOLDOWNS}
     held = [one.proposal for one in plan.proposals if one.act in refused]
     over = [at for proposal in held if (at := cooldown_over(proposal, world.facts_for(proposal))) is not None]
-    planned = world.now + timedelta(seconds=plan.next_in_seconds)
-    if not over:
-        return planned
-    # One round for all that end within the shortest time between two, or each would call its own.
-    together = min(over) + timedelta(seconds=world.settings.rounds.min_interval_seconds)
-    return min(planned, max(at for at in over if at <= together).astimezone(UTC))
+    return min([world.now + timedelta(seconds=plan.next_in_seconds), *(at.astimezone(UTC) for at in over)])
 
 
 def stop_wasted(ids: Ids, world: World) -> tuple[Event, ...]:
