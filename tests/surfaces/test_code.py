@@ -158,7 +158,7 @@ def test_after_two_commands_by_day_the_night_of_the_evening_is_night_1() -> None
         assert re.match(r"The command of \d\d \w{3} \d\d:\d\d: 1 of 1 delivered as pull requests\.\n", by_day)
         assert "night" not in by_day.lower()
         assert person.orders(level="observe").out.startswith("Orders for tonight · level observe")
-        assert person.types("status").out.startswith("Orders for tonight · briefing")
+        assert any(line.startswith("Orders for tonight · briefing") for line in person.types("status").sentences)
         with person.watching() as watch:
             assert "Night 1 has begun" in person.types("start").out
             watch.until("Round 1 is over")

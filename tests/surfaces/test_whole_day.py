@@ -39,7 +39,7 @@ WRITING = (
 )
 STATUS_KEYS = {
     "server_running", "now", "pages", "port_taken", "seq", "projects", "night", "jobs", "asks", "pull_requests", "fuel",
-    "headline",
+    "headline", "troubles",
 }  # fmt: skip
 NIGHT_KEYS = {
     "id", "number", "state", "paused", "why_paused", "level", "goals", "rounds", "max_rounds", "decisions", "actions",
