@@ -4,6 +4,9 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
+from midwatch.errors import Refused
 from midwatch.journal.events.crew import AgentBegan, AgentEnded, AgentLimited
 from midwatch.journal.events.jobs import JobGranted, JobStumbled, JobWaits, JobWoken
 from midwatch.night.asks import settlement
@@ -145,6 +148,8 @@ async def test_a_job_at_its_ceiling_asks_for_more_and_goes_on_with_it(tmp_path: 
         job = await night.job()
         assert "spend $1," in ask.question
         assert (job.usd_micros, job.requests) == (17_100, 2), "past the line by less than the one request in flight"
+        with pytest.raises(Refused, match="above what an owner granted"):  # RULES 1, for who is no owner
+            await settlement.answer(night.house.house.books, ask.id, "yes", by="bob", capped=True)
         await settlement.answer(night.house.house.books, ask.id, "yes", by="ann")
         await delivered(night)
         assert [event.usd_micros for event in await night.events() if isinstance(event, JobGranted)] == [1_000_000]

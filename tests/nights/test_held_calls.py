@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.errors import Unavailable, Unknown
+from midwatch.errors import Refused, Unavailable, Unknown
 from midwatch.evening import projects as by_day
 from midwatch.journal.events.crew import ToolCallDecided
 from midwatch.night.asks import settlement
@@ -160,6 +160,11 @@ async def test_always_allow_here_is_an_entry_of_the_project_that_can_be_taken_ba
     async with a_house(tmp_path / "home", flags=LISTED, agents={"housekeeper": agent}) as house:
         night, (ask,) = await held(house, source)
         assert ask.options == ("yes", ALWAYS, "no")
+        proposed = await by_day.propose_settings(house.house.books, {"ceilings.tools": ["Bash(npm test *)"]}, by="ann")
+        await by_day.apply_settings(house.house.books, proposed.id, by="ann")
+        await house.house.reload_settings()
+        with pytest.raises(Refused, match="npm install"):  # RULES 1: who is no owner grants what an owner granted
+            await settlement.answer(house.house.books, ask.id, "always", by="bob", shown=ask.shown_hash, capped=True)
         await settlement.answer(house.house.books, ask.id, "always", by="ann", shown=ask.shown_hash)
         await night
         assert [one.allowed for one in agent.told] == [True, True]
