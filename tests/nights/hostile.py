@@ -22,7 +22,7 @@ from tests.nights.roomed import COMMIT, WORKS, RoomedAgent
 
 SETTINGS = """
 [execution]
-idle_minutes = 0.05
+idle_minutes = 0.3
 repair_rounds = 0
 [sandbox]
 max_processes = 48
@@ -117,7 +117,7 @@ KINDS = {
     "Hang": Kind("import time\ntime.sleep(600)\n", JobState.FAILED, IDLE),
     "Flood": Kind(TALKS + FLOOD + WORKS, JobState.DONE),
     "Lie": Kind(TALKS + LIE, JobState.FAILED),
-    "Leave": Kind(AWAY + TALKS + WORKS, JobState.DONE),
+    "Leave": Kind(TALKS + AWAY + WORKS, JobState.DONE),
     "Work": Kind(TALKS + WORKS, JobState.DONE),
 }
 
