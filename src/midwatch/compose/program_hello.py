@@ -46,8 +46,9 @@ from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 PROMPT = "Answer with the one word: ready"
 JOB = "hello"
-SILENT = timedelta(seconds=60)
-"""A program that neither prints anything nor works for so long does not answer any more."""
+SILENT = timedelta(minutes=2)
+"""A program that neither prints anything nor works for so long does not answer any more; a model on this machine may
+take as long for the first question."""
 CEILINGS = Ceilings(usd_micros=1_000_000, tokens=200_000, requests=6)
 """Far more than a hello needs; a program that does not end is stopped here."""
 GIB = 1 << 30

@@ -27,7 +27,9 @@ def data_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 OTHERS = 0o077
 """The permissions of everybody but the owner."""
-OURS = ("midwatch.db", "midwatch.toml", "server.lock", "server.log", ".midwatch-demo")
+OF_A_DEMO = ".midwatch-demo"
+"""The file that marks the data folder of a demo, which may be removed; the repository it shows is in it."""
+OURS = ("midwatch.db", "midwatch.toml", "server.lock", "server.log", OF_A_DEMO)
 """One of these is in every data folder that was used."""
 MOST_DEEP = 12
 """Levels of folders that are looked at when a folder is closed to others."""

@@ -37,8 +37,9 @@ class EgressCaps:
 class EgressDeadlines:
     """Seconds for each part as a whole: a time-out per read never fires on a slow drip."""
 
-    head: float = 10
-    hello: float = 10
+    head: float = 60
+    """For what comes from the sandbox: on a busy machine a program may not run for many seconds."""
+    hello: float = 60
     resolve: float = 10
     dial: float = 10
     idle: float = 120

@@ -21,8 +21,8 @@ class ProxyLimits:
 class ProxyTimeouts:
     """Seconds for each part as a whole: a time-out per read never fires on a slow drip."""
 
-    head: float = 10
-    """From the job: its request without the body."""
+    head: float = 60
+    """From the job: its request without the body. On a busy machine its program may not run for many seconds."""
     body: float = 60
     connect: float = 10
     send: float = 120
