@@ -38,7 +38,7 @@ format: workable ## rewrite the code the way ruff likes it
 sweep: workable browsable walled ## every case that `make test` only samples; cut off, it goes on where it stopped
 	@$(BIN)/python -m pytest -n $(WORKERS) --inline-snapshot=disable -m sweep --hypothesis-profile sweep --timeout 3600 --resume=.sweep $(ARGS)
 
-attacks: workable walled ## every attack on walls, door, budget and quarantine, and every need of honest work; as root also as nobody
+attacks: workable walled ## every attack on walls, door, budget, quarantine, clean-up, and every need of honest work; as root also as nobody
 	@$(BIN)/python -m tools.attacks $(ARGS)
 
 cheats: workable walled ## agents that cheat beside honest ones, in whole nights; ends with how many were caught; ARGS="--only node"

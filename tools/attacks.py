@@ -1,4 +1,4 @@
-"""Run every attack on walls, door, budget and quarantine, and every need of honest work; count what succeeded.
+"""Run every attack on walls, door, budget, quarantine, clean-up, and every need of honest work; count successes.
 
 usage: python -m tools.attacks [--json] [--only NAME]
 
@@ -25,6 +25,7 @@ from tests.gateway.metering.money_attacks import HONEST, SPENDING, prepare, trie
 from tests.workshop.escapes.escapes import ESCAPES
 from tests.workshop.escapes.lab import Escape
 from tests.workshop.escapes.lab import Lab as Host
+from tests.workshop.escapes.litter import LITTER, left_by
 from tests.workshop.walls.attacks import ATTACKS, NEEDS, WORK_OUTSIDE
 from tests.workshop.walls.lab import IDENTITIES, Lab, open_lab
 from tests.workshop.walls.reaching import REACHABLE, REACHING, reach
@@ -146,6 +147,14 @@ def on_the_quarantine(who: str, chosen: Callable[[str], bool]) -> Iterator[Outco
             yield Outcome("attack", escape.name, who, not said, said)
 
 
+def on_the_cleanup(who: str, chosen: Callable[[str], bool]) -> Iterator[Outcome]:
+    """Litter checkouts with what is hard to remove, and see that all of it goes and keeps nothing else."""
+    for name in filter(chosen, LITTER):
+        with tempfile.TemporaryDirectory(prefix="midwatch-litter-") as folder:
+            said = left_by(name, Path(folder))
+        yield Outcome("attack", name, who, not said, said)
+
+
 def _escaped(escape: Escape) -> str:
     """Tell how it got out, or that nobody can tell that it did not; nothing, if it was stopped for its own reason."""
     with tempfile.TemporaryDirectory(prefix="midwatch-escape-", ignore_cleanup_errors=True) as folder:
@@ -185,8 +194,9 @@ def everything(report: Report, only: str) -> None:
 
 
 def elsewhere(report: Report, me: str, chosen: Callable[[str], bool]) -> None:
-    """Run what needs the whole product to be the user's own: the door, the budget and the quarantine."""
-    for what, outcomes in (("door", on_the_door), ("budget", on_the_budget), ("quarantine", on_the_quarantine)):
+    """Run what needs the whole product to be the user's own: the door, the budget, the quarantine and the clean-up."""
+    inside = (("quarantine", on_the_quarantine), ("clean-up", on_the_cleanup))
+    for what, outcomes in (("door", on_the_door), ("budget", on_the_budget), *inside):
         report.say(f"the {what}, as {me}")
         for outcome in outcomes(me, chosen):
             report.add(outcome)

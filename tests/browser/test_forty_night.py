@@ -27,7 +27,8 @@ from midwatch.terms.records import AskRow, SessionRow, TimerRow
 from midwatch.terms.report import ItemOutcome
 from midwatch.terms.trust import Level
 from midwatch.views.text.states import ITEM_BECAME
-from tests.browser.conftest import shot
+from tests.browser.conftest import SHOTS, shot
+from tests.browser.looker import THEMES, WIDTHS
 from tests.nights.forty import ANSWERS, BECAME, ITEMS, PROTECTED, SETTINGS, crew, forty_works
 from tests.nights.house import TestHouse, a_house, orders
 from tests.patience import PATIENCE, PATIENCE_MS
@@ -181,6 +182,22 @@ def test_forty_works_are_signed_answered_and_judged(
         print("\nforty works, " + "; ".join(told))
 
 
+def looked_at(page: Page, name: str) -> None:
+    """Keep pictures of this page as it is now, in both themes and both widths, from a page of its own."""
+    if SHOTS is None:
+        return
+    other = page.context.new_page()
+    other.goto(page.url)
+    for theme in THEMES:
+        other.evaluate("theme => localStorage.setItem('theme', theme)", theme)
+        other.reload()
+        for width, height in WIDTHS.items():
+            other.set_viewport_size({"width": width, "height": height})
+            shot(other, f"{name}-{theme}-{width}")
+    other.evaluate("localStorage.removeItem('theme')")  # each page has its own again
+    other.close()
+
+
 def signs(page: Page, lived: Lived, hand: Hand) -> None:
     """Read the sheet of forty works, and sign it."""
     page.goto(f"{lived.address}/welcome?key={lived.key}")
@@ -188,7 +205,7 @@ def signs(page: Page, lived: Lived, hand: Hand) -> None:
     page.get_by_label("Password").fill("a quiet night of work")
     page.keyboard.press("Enter")
     expect(page.locator("#orders-work .items > li")).to_have_count(40)
-    shot(page, "forty-tonight")
+    looked_at(page, "forty-tonight")
     page.mouse.wheel(0, 900)  # the signature stays beside the sheet
     sign = page.get_by_role("button", name="Sign and start the night")
     expect(sign).to_be_in_viewport()
@@ -203,8 +220,12 @@ def signs(page: Page, lived: Lived, hand: Hand) -> None:
 def answers(page: Page, ann: Person, hand: Hand) -> dict[str, int]:
     """Answer what is asked, in turn on the page and in the terminal, until the night is over."""
     counted, asks, over = {"page": 0, "terminal": 0}, page.locator("#asks .ask"), page.get_by_text("Review the results")
+    busiest = 0
     while True:
         expect(asks.first.or_(over)).to_be_visible()
+        if asks.count() > busiest:
+            busiest = asks.count()
+            looked_at(page, "forty-live")
         if over.is_visible():
             return counted
         for name in ("Pause", "Say", "Stop"):
@@ -264,7 +285,7 @@ def judges(page: Page, hand: Hand) -> None:
     expect(page.locator("#banner")).to_contain_text("27 of 40 delivered as pull requests")
     hand.press(page.get_by_text("Review the results"))
     expect(page.locator("article.item.here")).to_be_visible()
-    shot(page, "forty-morning")
+    looked_at(page, "forty-morning")
     hand.press(page.get_by_text("List all"))
     rows = page.locator(".listed li").all_inner_texts()
     for title, (_, way) in ITEMS.items():

@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from midwatch.compose.house import Parts
 from midwatch.compose.opening import open_house
 from midwatch.engine.inline import InlineEngine
 from midwatch.evening import projects as by_day
+from midwatch.surfaces.api.app import make_app
 from midwatch.terms.records import SettingsRow
 from tests.surfaces.visitor import visiting, welcome
 
@@ -57,8 +59,9 @@ async def test_a_secret_named_in_an_applied_version_is_known_from_then_on(tmp_pa
         refused = await visitor.api("POST", "/settings/proposals", {"changes": {"secrets.owl": VALUE}, "note": ""})
         assert refused.status_code == 400
         assert VALUE not in refused.text
-        await visitor.api("POST", "/settings/proposals", {"changes": changes, "note": ""})
-        await visitor.api("POST", "/settings/proposals/1/apply")
+        socket = httpx.AsyncClient(transport=httpx.ASGITransport(make_app(house)), base_url="http://localhost")
+        await socket.post("/api/v1/settings/proposals", json={"changes": changes, "note": ""})
+        await socket.post("/api/v1/settings/proposals/1/apply")
         assert [row.changes for row in await house.records.find(SettingsRow)] == [changes]
         listed = (await visitor.api("GET", "/settings")).json()
         assert [row["value"] for row in listed if row["key"] == "secrets.owl"] == list(changes.values())

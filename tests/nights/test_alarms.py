@@ -77,7 +77,9 @@ async def test_a_command_has_its_alarms_too_though_it_has_no_rounds(tmp_path: Pa
         wanted = Commanded(sentence="Tidy up", projects=("sample",))
         await command(house.house.books, house.house.crew.agents, house.house.workshop.mirrors, wanted, by="ann")
         await house.settle()
-        patrol = overdue.Patrol(house.house.books, house.house.night.workspace, house.house.night.outside, never)
+        patrol = overdue.Patrol(
+            house.house.books, house.house.night.workspace, house.house.night.outside, never, house.house.duties
+        )
         await patrol.once()
         assert await house.house.records.find(CheckInRow) == ()
         machine.memory = machine.disk = 1024**3

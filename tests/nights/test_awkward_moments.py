@@ -259,7 +259,9 @@ async def test_what_was_left_lying_is_found_and_taken_up_again(tmp_path: Path) -
         await house.pass_time(minutes=8)
         (run,) = await house.house.records.find(RunRow)
         assert (run.status, bool(lost)) == ("running", True)
-        patrol = overdue.Patrol(house.house.books, house.house.night.workspace, house.house.night.outside, perform)
+        patrol = overdue.Patrol(
+            house.house.books, house.house.night.workspace, house.house.night.outside, perform, house.house.duties
+        )
         assert await patrol.once() >= 1
         await house.to_the_brief()
         assert await patrol.once() == 0

@@ -125,7 +125,9 @@ async def test_a_place_that_nobody_handed_out_is_found_by_the_patrol(tmp_path: P
         await house.house.journal.record(ended)
         house.engine.ready.clear()  # what followed it is lost
         perform = house.house.performer.perform
-        patrol = overdue.Patrol(house.house.books, house.house.night.workspace, house.house.night.outside, perform)
+        patrol = overdue.Patrol(
+            house.house.books, house.house.night.workspace, house.house.night.outside, perform, house.house.duties
+        )
         house.clock.jump_to(house.clock.now() + overdue.OVERDUE * 2)
         await patrol.once()
         await house.settle()

@@ -232,7 +232,9 @@ async def test_a_job_nobody_has_is_found_by_the_patrol_and_goes_on(tmp_path: Pat
 
         await house.engine.start(forgetful)
         await house.settle()
-        patrol = overdue.Patrol(house.house.books, house.house.night.workspace, house.house.night.outside, perform)
+        patrol = overdue.Patrol(
+            house.house.books, house.house.night.workspace, house.house.night.outside, perform, house.house.duties
+        )
         if lost == "wake":
             with sa.create_engine(house.house.url).begin() as connection:
                 connection.execute(timers.delete().where(timers.c.kind == "job"))
@@ -253,9 +255,7 @@ async def test_a_plan_nobody_is_asked_about_is_shown_again_by_the_patrol(tmp_pat
         lost = await until_asked(house)
         assert lost.kind is AskKind.APPROVE_PLAN
         await house.house.journal.record(AskWithdrawn(ask=lost.id, why="lost"))
-        patrol = overdue.Patrol(
-            house.house.books, house.house.night.workspace, house.house.night.outside, house.house.performer.perform
-        )
+        patrol = house.house.patrol()
         assert await patrol.once() == 0
         house.clock.jump_to(house.clock.now() + timedelta(minutes=3))
         assert await patrol.once() == 1
@@ -274,9 +274,7 @@ async def test_in_a_healthy_night_the_patrol_finds_nothing(tmp_path: Path) -> No
     agent = ForgetfulAgent("HTTP 503 Service Unavailable", times=2)
     async with a_house(tmp_path / "home", agents={"housekeeper": agent}) as house:
         await begun(house, tmp_path)
-        patrol = overdue.Patrol(
-            house.house.books, house.house.night.workspace, house.house.night.outside, house.house.performer.perform
-        )
+        patrol = house.house.patrol()
         for _ in range(40):
             assert await patrol.once() == 0
             await house.pass_time(minutes=1)

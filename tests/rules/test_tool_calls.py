@@ -40,6 +40,9 @@ def test_where_a_line_goes_is_never_left_to_a_wide_list(command: str) -> None:
 READING_COMMANDS = {
     "git status", "ls -la src", "git remote -v", "/usr/bin/git status", "find . -name '*.py'", "sed -n 1,20p src/a.py",
     "git status # and sudo", "# only a comment", "ls *.py", "rg docker src",
+    "git status \\\n --short", "git status\\\n --short", "test -v HOME",
+    "test -f 'a[1]'", "sed -n 1p src/*", "git diff src/*",
+    "grep x *.py", "cat *.md", "sort src/*", "tail -n5 src/a.py",
     "find . -name service", "git grep push", "git rev-parse --git-dir", "echo sudo", "echo 'a' \"b$\" c\\ d",
     "git status &&", "true; echo $?", "git log --oneline | head -5",
 }  # fmt: skip

@@ -20,6 +20,8 @@ LISTS: dict[str, tuple[JsonValue, ...]] = {
     "sandbox.domains": (["docs.example.org"], ["docs.example.org", "api.example.org"], []),
     "sandbox.registries": (["pip=https://packages.example.org/team/#bearer:team"], []),
     "sandbox.setup_domains": (["packages.example.org"], ["pip", "npm"], []),
+    "ceilings.domains": (["docs.example.org"], ["npm", "*.example.org"], []),
+    "ceilings.tools": (["Read"], ["Read", "Bash(make *)"], []),
     "checkins.budget_percents": ([90], [25, 75], []),
 }
 

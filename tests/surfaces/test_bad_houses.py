@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -203,3 +204,19 @@ def fill_and_free(person: Person) -> None:
         watch.until("The brief is ready")
     assert person.types("doctor", "--verify", "--invariants", "--json").json["ok"]
     assert person.types("status", "--json").json["pull_requests"]
+
+
+def test_what_the_server_fails_at_again_and_again_is_in_status_and_doctor(person: Person) -> None:
+    """An odd name in the list of processes, which only the server's patrol reads."""
+    odd = person.home / "held" / "job_x" / "epoch-of-nothing"
+    person.settles()
+    odd.mkdir(parents=True)
+    person.ups()
+    try:
+        while not (found := person.types("status", "--json").json["troubles"]):
+            time.sleep(0.2)
+        assert found[0].startswith("Ending lost processes failed 1 time in a row: ValueError")
+        assert "Ending lost processes failed " in person.types("status").out
+        assert "look Ending lost processes failed " in person.types("doctor").out
+    finally:
+        odd.rmdir()

@@ -14,6 +14,7 @@ from midwatch.surfaces.web.pages.job_log import follow, raw_from, raw_tail
 from midwatch.terms.jobs import JobState
 from midwatch.terms.records import JobRow
 from tests.surfaces.test_live_page import a_night, reader, seqs
+from tests.surfaces.visitor import still_reads
 
 
 async def test_a_job_shows_where_it_stands_what_it_did_and_its_log(tmp_path: Path) -> None:
@@ -39,12 +40,8 @@ async def standing_over() -> tuple[str, bool]:
     return "done", True
 
 
-async def still() -> bool:
-    return True
-
-
 async def told(path: Path, place: int) -> list[str]:
-    return [one async for one in follow(raw_from(path, place), standing_over, still)]
+    return [one async for one in follow(raw_from(path, place), standing_over, still_reads)]
 
 
 async def test_a_raw_log_is_followed_in_whole_lines_and_resumed_where_it_was_left(tmp_path: Path) -> None:
@@ -114,7 +111,7 @@ async def test_the_log_stream_says_when_the_job_moves_and_ends_with_it(tmp_path:
         async def moving() -> tuple[str, bool]:
             return next(states)
 
-        pieces = [one async for one in follow(raw_from(path, path.stat().st_size), moving, still)]
+        pieces = [one async for one in follow(raw_from(path, path.stat().st_size), moving, still_reads)]
         assert pieces == ["event: moved\ndata: yes\n\n", "event: ended\ndata: yes\n\n"]
 
 

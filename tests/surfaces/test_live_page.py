@@ -29,6 +29,7 @@ from midwatch.terms.records import AskRow, JobRow, MessageRow, SessionRow
 from midwatch.views.text.plain import clean
 from tests.nights.house import TestHouse, a_house, orders, sample_repository
 from tests.nights.test_commands import commanded
+from tests.surfaces.visitor import still_reads
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "HX-Request": "true"}
 HOSTILE = "<script>alert(1)</script> \x1b[8mhidden\x1b[0m \u202eesrever <hx-partial hx-target='#main'>x</hx-partial>"
@@ -37,7 +38,9 @@ HOSTILE = "<script>alert(1)</script> \x1b[8mhidden\x1b[0m \u202eesrever <hx-part
 def site(house: House, role: Role) -> WithState:
     """The pages with a reader already at the door."""
     caller = Caller("ann", role, role.scopes, "login", "secret-csrf")
-    return WithState(pages(), house=house, painter=Painter(house), caller=caller, nonce="secret-nonce")
+    return WithState(
+        pages(), house=house, painter=Painter(house), caller=caller, still=still_reads, nonce="secret-nonce"
+    )
 
 
 @cache

@@ -17,8 +17,10 @@ from playwright.async_api import Page, async_playwright, expect
 from starlette.staticfiles import StaticFiles
 
 from midwatch.compose.house import House
-from midwatch.errors import MidwatchError
+from midwatch.errors import MidwatchError, Unknown
 from midwatch.journal.events.morning import ReviewSubmitted
+from midwatch.morning import review
+from midwatch.night.asks import settlement
 from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.queries.replay import every_entry
 from midwatch.surfaces.web.pages import live, morning
@@ -27,6 +29,7 @@ from midwatch.surfaces.web.site.page import STATIC
 from midwatch.terms.people import Role
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import OutcomeRow, PullRequestRow, ReportRow, SessionRow
+from midwatch.terms.report import Review
 from tests.chromium import FLAGS, chromium
 from tests.nights.house import TestHouse, a_house, git, orders, sample_repository
 from tests.nights.kept import KeptNight
@@ -98,6 +101,25 @@ async def test_before_the_first_night_the_page_says_what_to_do(tmp_path: Path) -
         await house.begin(orders("Tidy up"))
         assert "The night is not over" in (await web.get("/morning")).text
         assert (await web.get("/morning?night=7")).status_code == 404
+
+
+async def test_an_older_night_is_not_judged_while_the_brief_of_the_newest_is_written(tmp_path: Path) -> None:
+    """A4: `morning` and `review` are about the newest night; they used to take the one before without a word."""
+    async with a_house(tmp_path / "home") as house, client(house) as web:
+        await house.project(sample_repository(tmp_path / "sample"))
+        await house.begin(orders("Tidy up"))
+        await house.to_the_brief()
+        await house.begin(orders("Again"))
+        assert (await review.last_report(house.house.records))[0].number == 1, "the newest that is over"
+        session = (await house.house.records.find(SessionRow))[-1]
+        await settlement.debrief(house.house.books, session.id, "enough")
+        with pytest.raises(Unknown, match="Night 2 is over, and its brief is being written"):
+            await review.submit(house.house.books, Review(usefulness=5, trust=5, brevity=5), by="ann")
+        assert "Nothing to review yet" in (await web.get("/morning")).text
+        assert "Night 1" in (await web.get("/morning?night=1")).text
+        await house.to_the_brief()
+        assert (await review.last_report(house.house.records))[0].number == 2
+        assert "Night 2" in (await web.get("/morning")).text
 
 
 async def test_the_page_has_everything_a_verdict_needs(night: KeptNight) -> None:

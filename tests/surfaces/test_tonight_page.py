@@ -140,6 +140,12 @@ async def test_from_an_empty_house_to_a_started_night(tmp_path: Path) -> None:
         await browser.post("/tonight/work/1/take")
         text = await browser.get()
         assert "disabled" not in signing_button(text)
+        refused = await browser.post("/tonight/start", role=Role.OPERATOR, status=403, shown=fresh_hash(text))
+        assert "The level cautious is above what an owner granted (observe)." in refused
+        await by_day.set_level(
+            browser.at.house.books, Level.CAUTIOUS, by="ann", forced=True, reason="we know each other"
+        )
+        text = await browser.get()
         looked = await browser.post("/tonight/start", role=Role.OPERATOR, shown=fresh_hash(text))
         assert 'hx-get="/tonight/ready"' in looked
         assert "Do not sign yet" in looked

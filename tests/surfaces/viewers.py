@@ -21,6 +21,7 @@ from midwatch.surfaces.api.access import Caller, WithState
 from midwatch.surfaces.web.stream.feed import Feed, Paint, router
 from midwatch.terms.people import Role
 from tests.patience import PATIENCE
+from tests.surfaces.visitor import still_reads
 
 HTMX = "text/html, text/event-stream"
 """What hx-sse 4.0.0 sends."""
@@ -161,12 +162,8 @@ class LetIn:
         self._app = app
         self._caller = Caller(name="ann", role=role, scopes=role.scopes, way="token")
 
-    @staticmethod
-    async def _still() -> bool:
-        return True
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope.setdefault("state", {}).update(caller=self._caller, still=self._still)
+        scope.setdefault("state", {}).update(caller=self._caller, still=still_reads)
         await self._app(scope, receive, send)
 
 

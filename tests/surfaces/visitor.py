@@ -16,6 +16,11 @@ HERE = f"http://127.0.0.1:{PORT}"
 PASSWORD = "a quiet night of work"
 
 
+async def still_reads() -> bool:
+    """Answer for a reader whose right does not end."""
+    return True
+
+
 class Visitor:
     """One browser."""
 

@@ -13,6 +13,7 @@ from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.quarantine.quarantine import PackedWork, admit
 from midwatch.workshop.upkeep.folders import locked
+from tests.workshop.hostile_trees import TREES
 from tests.workshop.repository import Repository, set_traps
 
 LATER = datetime.now(UTC) + timedelta(days=30)
@@ -105,6 +106,23 @@ async def test_a_clone_with_nothing_of_its_own_is_measured_and_collected_by_age(
     assert (gone.removed, gone.job, gone.bytes) == (True, "job_1", kept.bytes)
     assert not clone.path.exists()
     assert await enclosed.standing("job_1") == ()
+
+
+@pytest.mark.parametrize("shape", TREES)
+async def test_a_hostile_clone_is_judged_and_removed_and_stops_no_other(
+    clone: Repository, person: Repository, enclosed: Checkouts, shape: str
+) -> None:
+    """3,000 nested folders in one used to stop the collecting of all."""
+    other = await enclosed.private_clone("shop", "job_2", 1, person.head)
+    TREES[shape](clone.path / "hostile")
+    (kept,) = await enclosed.standing("job_1")
+    done = {one.job: one for one in await enclosed.collect((), MONTHS, None, LATER)}
+    assert not any(one.failed for one in done.values())
+    assert done["job_2"].removed
+    assert not other.exists()
+    assert done["job_1"].removed is not bool(kept.unique)
+    await enclosed.discard("job_1", force=True)
+    assert not clone.path.exists()
 
 
 async def test_admitted_work_is_in_the_mirror_and_so_may_go(

@@ -42,6 +42,8 @@ from midwatch.night.context import Night, Outside, Roster, Workspace
 from midwatch.night.delivery.forge_watch import ForgeWatch
 from midwatch.night.dispatcher import Performer
 from midwatch.night.jobs.time_box_warning import wake_up_key
+from midwatch.night.recovery.duties import Duties
+from midwatch.night.recovery.overdue import Patrol
 from midwatch.night.timers import TimerLoop
 from midwatch.ports.agent import Agent
 from midwatch.ports.books import Books
@@ -119,7 +121,8 @@ class House(ReadSide):
         self.morning = self._morning()
         self.entrance = self._entrance()
         self._heard_upto = 0
-        self.timers = TimerLoop(self.books)
+        self.duties = Duties(self.books)
+        self.timers = TimerLoop(self.books, self.duties)
         self.forge_watch = ForgeWatch(self.books, self.forges, self.forges.local)
         self.performer = self._performer()
 
@@ -155,6 +158,11 @@ class House(ReadSide):
             machine=self.parts.machine or ThisMachine(self.home, lambda: self.workshop.rooms.isolation),
             worker=self.worker,
         )
+
+    def patrol(self) -> Patrol:
+        """Make what looks for lost work once a minute."""
+        night = self.night
+        return Patrol(self.books, night.workspace, night.outside, self.performer.perform, self.duties)
 
     def _evening(self) -> Evening:
         return Evening(books=self.books, inspector=self.workshop.mirrors, agents=self.crew.agents.keys())
@@ -280,6 +288,9 @@ class House(ReadSide):
             if isinstance(entry.event, SettingsApplied):
                 with contextlib.suppress(MidwatchError):  # the file is broken: the settings in force stay
                     await self.reload_settings()
+
+    def troubles(self) -> tuple[str, ...]:
+        return self.duties.troubles()
 
     async def look_here(self) -> None:
         await self.forge_watch.look_here()

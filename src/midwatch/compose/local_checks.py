@@ -48,7 +48,7 @@ def walls_here(wanted: str) -> IsolationFound:
 
 def kept_bytes(folder: Path) -> int:
     """Measure the size of the checkouts that are kept."""
-    return weigh(folder)[0]
+    return weigh(folder.resolve()).bytes
 
 
 async def unreadable(references: Mapping[str, SecretReference]) -> dict[str, MidwatchError]:

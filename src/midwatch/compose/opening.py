@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -12,25 +13,31 @@ from midwatch.compose.house import House, Parts
 from midwatch.compose.read_side import database_url
 from midwatch.engine.lease import FolderLock
 from midwatch.errors import MidwatchError
-from midwatch.night.recovery.overdue import Patrol
 from midwatch.settings import load_settings
 from midwatch.settings.folder import prepare_folder
 from midwatch.store.schema.engines import is_sqlite, open_for_engine, open_lease_writer
 
 REST_SECONDS = 1.0
-AGAIN_SECONDS = 1.0
+AGAIN_SECONDS, LATEST_SECONDS = 1.0, 60.0
 Loop = Callable[[], Awaitable[None]]
 log = logging.getLogger("midwatch")
 
 
 async def going_on(loop: Loop) -> None:
-    """Restart a loop after an error: a locked database or a lost connection must not end the server."""
+    """Restart a loop after an error: a locked database or a lost connection must not end the server.
+
+    One that fails again and again is restarted after longer and longer pauses.
+    """
+    pause = AGAIN_SECONDS
     while True:
+        began = time.monotonic()
         try:
             await loop()
         except Exception:
-            log.exception("a loop failed and continues")
-            await asyncio.sleep(AGAIN_SECONDS)
+            pause = AGAIN_SECONDS if time.monotonic() - began > LATEST_SECONDS else pause
+            log.exception("a loop failed and continues in %.0f seconds", pause)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LATEST_SECONDS)
 
 
 @contextlib.asynccontextmanager
@@ -107,7 +114,7 @@ async def _engine(house: House) -> AsyncIterator[None]:
                 await asyncio.to_thread(house.workshop.nursery.open)
                 wanted += [
                     house.timers.run,
-                    Patrol(house.books, house.night.workspace, house.night.outside, house.performer.perform).run,
+                    house.patrol().run,
                     house.forge_watch.run,
                 ]
             if lease is not None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -42,6 +41,7 @@ from midwatch.terms.trust import Isolation
 from midwatch.views.text.plain import clean
 from midwatch.workshop.rooms.rooms import RoomFolder
 from midwatch.workshop.rooms.workplace import Workplace
+from midwatch.workshop.sandbox.deep_folders import remove_if_possible
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
 
 PROMPT = "Answer with the one word: ready"
@@ -117,7 +117,7 @@ async def _tried(house: House, one: Recruit) -> ProgramAnswer:
         return ProgramAnswer(answers=False, sentence=said)
     finally:
         await upstream.close()
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await asyncio.to_thread(remove_if_possible, folder)
     return _judged(house, heard, (ended, left.exit_code), monotonic() - began)
 
 

@@ -62,6 +62,10 @@ class ReadSide:
 
         return AgentOutput(str(TREE_INSIDE), midway=midway)
 
+    def troubles(self) -> tuple[str, ...]:
+        """Say which recurring duties fail; only a server has any."""
+        return ()
+
     async def look_here(self) -> None:
         """Notice what the person did with git on this machine; only a server can record it."""
 

@@ -23,11 +23,22 @@ async def last_report(records: Records, night: str = "") -> tuple[SessionRow, Re
         if not reports:
             raise Unknown(f"{session.called} has no brief yet.", hint="Watch it: midwatch watch")
         return session, reports[-1]
+    if (written := await being_written(records)) is not None:
+        raise Unknown(
+            f"{written.called} is over, and its brief is being written.",
+            hint="Read it in a moment: midwatch morning; an earlier one: midwatch morning --night NUMBER",
+        )
     nights = tuple(row.id for row in await records.find(SessionRow, ad_hoc=False))
     reports = await records.find(ReportRow, session=nights) or await records.find(ReportRow)
     if not reports:
         raise Unknown("There is no brief yet: no night has ended.", hint="Begin one: midwatch brief --example")
     return await records.get(SessionRow, reports[-1].session), reports[-1]
+
+
+async def being_written(records: Records) -> SessionRow | None:
+    """Find the newest night that is over, if it has no brief yet: an older one is not shown or judged in its place."""
+    over = [row for row in await records.find(SessionRow, ad_hoc=False) if row.debrief_at is not None]
+    return over[-1] if over and not await records.find(ReportRow, session=over[-1].id) else None
 
 
 async def submit(books: Books, review: Review, *, by: str, night: str = "") -> SessionRow:

@@ -12,6 +12,7 @@ from midwatch.night.asks import settlement
 from midwatch.night.jobs import time_box
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
+from midwatch.night.recovery.duties import Duties
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
 from midwatch.terms.projects import SessionState
@@ -26,8 +27,9 @@ GATHER_SECONDS = 0.02
 class TimerLoop:
     """Sleeps until the next row is due or an entry is recorded; never polls quickly."""
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: Books, duties: Duties) -> None:
         self._books = books
+        self._duties = duties
         self._wake_up = asyncio.Event()
 
     def wake_now(self) -> None:
@@ -59,9 +61,13 @@ class TimerLoop:
         return min(LONGEST_SECONDS, max(0.01, seconds))
 
     async def _serve(self, row: TimerRow) -> None:
-        """Record the consequence; its projector removes the row. Of two workers at once, the second gets Stale."""
-        with contextlib.suppress(Stale, Refused):
-            await SERVED[row.kind](self._books, row)
+        """Record the consequence; its projector removes the row. One that fails keeps no other from being served."""
+
+        async def serve() -> None:
+            with contextlib.suppress(Stale, Refused):  # of two workers at once, the second gets Stale
+                await SERVED[row.kind](self._books, row)
+
+        await self._duties.carry_out(f"What is due for {row.subject} ({row.kind})", serve)
 
 
 async def call_round(journal: Journal, records: Records, session_id: str, why: str) -> None:

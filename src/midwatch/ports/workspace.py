@@ -211,13 +211,23 @@ class Proofs(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Tidied:
+    """One checkout that was removed, or that stays though it was to go."""
+
+    job: str
+    why: str
+    freed_bytes: int
+    failed: bool = False
+
+
 class Upkeep(Protocol):
     """Removes checkouts that are no longer needed."""
 
     async def tidy(
         self, *, keep: tuple[str, ...], older_than: timedelta, disk_share: float, now: datetime
-    ) -> tuple[tuple[str, str, int], ...]:
-        """Remove old checkouts without work of their own; return the job, the reason and the bytes of each."""
+    ) -> tuple[Tidied, ...]:
+        """Remove old checkouts without work of their own; return those removed, and those that could not be."""
         ...
 
     async def discard(self, job: str, *, force: bool = False) -> int:

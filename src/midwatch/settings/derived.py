@@ -60,20 +60,20 @@ def careful_limits(settings: Settings) -> Limits:
 
 def granted_ceilings(settings: Settings, standing: Level) -> GrantedCeilings:
     """Give what an owner granted to everybody else: what is usual, and what the ceilings add to it."""
-    usual, execution, granted = session_limits(settings), settings.execution, settings.ceilings
-    added = standing if granted.level == "standing" else Level(granted.level)
+    usual, execution, ceilings = session_limits(settings), settings.execution, settings.ceilings
+    added = standing if ceilings.level == "standing" else Level(ceilings.level)
     return GrantedCeilings(
         level=max(standing, added, key=lambda one: one.rank),
         session=Limits(
-            usd=max(usual.usd, granted.session_usd),
-            tokens=max(usual.tokens, granted.session_tokens),
-            minutes=max(usual.minutes, granted.session_minutes),
-            rounds=max(usual.rounds, granted.session_rounds),
+            usd=max(usual.usd, ceilings.session_usd),
+            tokens=max(usual.tokens, ceilings.session_tokens),
+            minutes=max(usual.minutes, ceilings.session_minutes),
+            rounds=max(usual.rounds, ceilings.session_rounds),
         ),
-        job_usd=max(execution.max_cost_usd, granted.job_usd),
-        job_minutes=max(execution.max_duration_minutes, granted.job_minutes),
-        domains=(*settings.sandbox.domains, *granted.domains),
-        tools=granted.tools,
+        job_usd=max(execution.max_cost_usd, ceilings.job_usd),
+        job_minutes=max(execution.max_duration_minutes, ceilings.job_minutes),
+        domains=(*settings.sandbox.domains, *ceilings.domains),
+        tools=ceilings.tools,
     )
 
 

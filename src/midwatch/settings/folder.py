@@ -27,8 +27,12 @@ def data_folder(environ: Mapping[str, str] | None = None) -> Path:
 
 OTHERS = 0o077
 """The permissions of everybody but the owner."""
-OURS = ("midwatch.db", "midwatch.toml", "server.lock", "server.log", ".midwatch-demo")
+OF_A_DEMO = ".midwatch-demo"
+"""The file that marks the data folder of a demo, which may be removed; the repository it shows is in it."""
+OURS = ("midwatch.db", "midwatch.toml", "server.lock", "server.log", OF_A_DEMO)
 """One of these is in every data folder that was used."""
+MOST_DEEP = 12
+"""Levels of folders that are looked at when a folder is closed to others."""
 ROOM = 2 * 2**20
 """Required free space; the first migration alone needs it."""
 
@@ -53,7 +57,7 @@ def close_to_others(home: Path) -> None:
                 hint="Name an empty or new folder with MIDWATCH_HOME.",
             )
         home.chmod(0o700)
-        inside = list(home.rglob("*"))  # only now, because it may take long: later, nobody else gets in
+        inside = _below(home)  # only now, because it may take long: later, nobody else gets in
     try:
         _refuse_strangers(home, inside)
     except Refused:
@@ -63,6 +67,21 @@ def close_to_others(home: Path) -> None:
         mode = path.lstat().st_mode
         if mode & OTHERS and not stat.S_ISLNK(mode):
             path.chmod(stat.S_IMODE(mode) & ~OTHERS)
+
+
+def _below(home: Path) -> list[Path]:
+    """List what is in the folder, as deep as Midwatch itself writes; checkouts of agents may be deeper."""
+    found, level = [], [home]
+    for _ in range(MOST_DEEP):
+        found += (level := [path for folder in level for path in _inside(folder)])
+    return found
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
+    except OSError:  # it may have vanished, or be closed to us as well
+        return []
 
 
 def _refuse_strangers(home: Path, paths: Iterable[Path]) -> None:

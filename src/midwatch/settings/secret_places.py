@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from midwatch.errors import Misuse
-from midwatch.settings.folder import data_folder, environment
+from midwatch.settings.folder import OF_A_DEMO, data_folder, environment
 
 IN_A_HOME: Final = (
     *(".ssh", ".aws", ".azure", ".gnupg", ".kube", ".docker", ".oci", ".password-store", ".pki", ".terraform.d"),
@@ -62,6 +62,8 @@ def refuse_secret_place(path: Path, what: str, *, home: Path | None = None, kept
 def refuse_inside_secret_place(path: Path, what: str, *, home: Path | None = None) -> None:
     """Raise where this path is a place of secrets or lies in one; what only holds one beside it may be used."""
     real = _real(path)
+    if (real.parent / OF_A_DEMO).is_file():
+        return
     for place in _places(home, ()):
         if real == place or place in real.parents:
             raise Misuse(f"{what} {path} cannot be used: {_said(real, place, home)}.", hint=HINT)

@@ -9,7 +9,7 @@ from pathlib import Path
 from midwatch.errors import MidwatchError
 from midwatch.ports.credentials import GitCredentials
 from midwatch.ports.network import RoomNetwork
-from midwatch.ports.workspace import JobPlace, ProofRequest, RoomRequest
+from midwatch.ports.workspace import JobPlace, ProofRequest, RoomRequest, Tidied
 from midwatch.rules.checks.setups import SetupChoice
 from midwatch.settings.folder import job_log
 from midwatch.terms.contract import ToolScope
@@ -244,12 +244,12 @@ class CheckoutUpkeep:
 
     async def tidy(
         self, *, keep: tuple[str, ...], older_than: timedelta, disk_share: float, now: datetime
-    ) -> tuple[tuple[str, str, int], ...]:
+    ) -> tuple[Tidied, ...]:
         most = int(shutil.disk_usage(self._home).total * disk_share)
         entered = await asyncio.to_thread(find_orphans, self._home / "shells", {})
         with_a_shell = {orphan.place.parent.name for orphan in entered}
         done = await self._checkouts.collect({*keep, *with_a_shell}, older_than, most, now)
-        return tuple((one.job, one.why, one.bytes) for one in done if one.removed)
+        return tuple(Tidied(one.job, one.why, one.bytes, one.failed) for one in done if one.removed or one.failed)
 
     async def standing(self, job: str) -> tuple[Kept, ...]:
         """List a job's checkouts, and what in them exists nowhere else."""

@@ -145,6 +145,8 @@ class ForgeWatch:
                     await self._merged_by_hand(places[project], into, rows)
                 except MidwatchError as error:  # the folder is away, or not a repository any more
                     log.info("%s: %s %s", places[project], error.message, error.hint)
+                except Exception:  # one odd repository must not hide the others
+                    log.exception("%s: could not be looked at; it is retried", places[project])
 
     async def _merged_by_hand(self, source: Path, into: str, rows: Sequence[PullRequestRow]) -> None:
         lacking = await self._here.lacking(source, into, [row.head for row in rows])

@@ -3,17 +3,19 @@
 import logging
 from datetime import timedelta
 
-from midwatch.errors import Stale, Unknown
+from midwatch.errors import Broken, Stale, Unknown
 from midwatch.journal.events.session import NoticeRaised
 from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned
 from midwatch.night.agents.assignment import grace
 from midwatch.night.notify.notice import job_notice
+from midwatch.night.recovery.duties import for_each
 from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.ports.workspace import Rooms, Upkeep
 from midwatch.rules.people.notices import NoticeKind, tier_of
+from midwatch.terms.figures import some
 from midwatch.terms.jobs import JobState
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.records import JobRow, PreflightRow, StackRow
@@ -25,16 +27,21 @@ log = logging.getLogger("midwatch.tidying")
 async def end_orphans(books: Books, rooms: Rooms) -> int:
     """End processes of a job that is over, unknown, or claimed on another machine; record each and send a notice."""
     ended = 0
-    for job_id, epoch in await rooms.living():
+
+    async def look(living: tuple[str, int]) -> None:
+        nonlocal ended
+        job_id, epoch = living
         why, job = await _why_orphaned(books.records, books.worker, job_id)
         if not why:
-            continue
+            return
         gone = await rooms.clear_out(job_id, grace(books.settings()))
         log.warning("job %s, attempt %s was still running: %s", job_id, epoch, why)
         found = ProcessOrphaned(job=job_id, epoch=epoch, why=why, ended=gone)
         result = (_notice(books.ids, job, why),) if job is not None else ()
         await books.journal.record(found, *result, key=f"orphan:{job_id}:{epoch}")
         ended += 1
+
+    await for_each(await rooms.living(), look)
     return ended
 
 
@@ -57,19 +64,25 @@ def _notice(ids: Ids, job: JobRow, why: str) -> NoticeRaised:
 
 
 async def collect_checkouts(books: Books, upkeep: Upkeep) -> int:
-    """Remove checkouts by age and disk use; never one with work that exists nowhere else."""
+    """Remove checkouts by age and disk use; never one with work that exists nowhere else.
+
+    What cannot be removed is raised after all that could be.
+    """
     sandbox = books.settings().sandbox
     working = [job.id for job in await books.records.find(JobRow) if not job.state.over]
     checked = [stack.id for stack in await books.records.find(StackRow, state=StackState.MAKING)]
     looking = [row.id for row in await books.records.find(PreflightRow, state=PreflightState.RUNNING)]
-    removed = await upkeep.tidy(
+    tidied = await upkeep.tidy(
         keep=(*working, *checked, *looking),
         older_than=timedelta(days=sandbox.keep_days),
         disk_share=sandbox.keep_disk_share,
         now=books.clock.now(),
     )
-    for job_id, why, freed in removed:
-        await books.journal.record(CheckoutRemoved(job=job_id, why=why, freed_bytes=freed))
+    removed = [one for one in tidied if not one.failed]
+    for one in removed:
+        await books.journal.record(CheckoutRemoved(job=one.job, why=one.why, freed_bytes=one.freed_bytes))
+    if stays := [one for one in tidied if one.failed]:
+        raise Broken(f"Of job {stays[0].job}, {stays[0].why}", hint=f"{some(len(stays), 'folder')} stay for now.")
     return len(removed)
 
 

@@ -5,6 +5,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -15,6 +16,7 @@ from midwatch.night.delivery.sibling_updates import catch_up
 from midwatch.night.jobs import places
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
+from midwatch.night.recovery.duties import Duties, for_each
 from midwatch.night.recovery.stuck_jobs import Watched
 from midwatch.night.rounds import alarms
 from midwatch.night.rounds.world import look
@@ -34,8 +36,8 @@ OVERDUE = timedelta(minutes=2)
 LONG_ROUND = timedelta(minutes=15)
 WAITED_FOR = (AskKind.APPROVE_PLAN, AskKind.GUIDANCE_ERROR, AskKind.SPEND)
 EVERY_SECONDS = 60.0
-TIDY_EVERY = 60
-"""Rounds of the patrol between two cleanups; the first is immediate."""
+TIDY_EVERY = timedelta(hours=1)
+"""The time between two cleanups; the first is immediate."""
 
 
 async def overdue(clock: Clock, records: Records) -> tuple[QueuedWork, ...]:
@@ -107,20 +109,22 @@ def _before(at: datetime | None, late: datetime) -> bool:
 async def credentials_forgotten(books: Books) -> None:
     """Ask again about credentials that jobs wait for and no ask is open about."""
     waiting = await books.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
-    for session in {job.session for job in waiting}:
-        await waits.ask_again(books, session)
+    await for_each({job.session for job in waiting}, partial(waits.ask_again, books))
 
 
 async def watch_commands(books: Books) -> None:
     """Raise the alarms of a person's own commands: they have no rounds in which a night raises its own."""
-    for session in await books.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True):
+
+    async def watch(session: SessionRow) -> None:
         if events := await alarms.alarms(books.ids, books.records, await look(books, session)):
             with contextlib.suppress(Stale):  # it ended in the same moment
                 await books.journal.record(*events)
 
+    await for_each(await books.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True), watch)
+
 
 class Patrol:
-    """Looks for lost work once a minute."""
+    """Looks for lost work once a minute; each of its duties fails for itself."""
 
     def __init__(
         self,
@@ -128,32 +132,39 @@ class Patrol:
         workspace: Workspace,
         outside: Outside,
         perform: Callable[[str, dict[str, JsonValue], int], Awaitable[None]],
+        duties: Duties,
     ) -> None:
         self._books = books
         self._workspace = workspace
         self._outside = outside
         self._perform = perform
+        self._duties = duties
         self._watched = Watched(books, workspace.wake_ups)
 
     async def run(self) -> None:
         """Look until cancelled."""
-        rounds = 0
         while True:
             await self.once()
-            if rounds % TIDY_EVERY == 0:
-                await collect_checkouts(self._books, self._workspace.upkeep)
-                await catch_up(self._books, self._outside)
-            rounds += 1
+            await self.tidy()
             await asyncio.sleep(EVERY_SECONDS)
 
     async def once(self) -> int:
         """Carry out all overdue work; return how much there was."""
-        await end_orphans(self._books, self._workspace.rooms)
-        await credentials_forgotten(self._books)
-        await places.hand_out(self._books)
-        await watch_commands(self._books)
-        left = (*await overdue(self._books.clock, self._books.records), *await self._watched.stranded())
-        for work in left:
-            log.warning("overdue, done now: %s %s", work.name, work.args)
-            await self._perform(work.name, dict(work.args), await self._books.records.head())
-        return len(left)
+        books, do = self._books, self._duties.carry_out
+        await do("Ending lost processes", lambda: end_orphans(books, self._workspace.rooms))
+        await do("Asking again about credentials", lambda: credentials_forgotten(books))
+        await do("Handing out places to waiting jobs", lambda: places.hand_out(books))
+        await do("Watching commands for alarms", lambda: watch_commands(books))
+        lost = await do("Finding lost work", lambda: overdue(books.clock, books.records)) or ()
+        stranded = await do("Finding abandoned jobs", self._watched.stranded) or ()
+        return await do("Carrying out lost work", lambda: for_each((*lost, *stranded), self._done_now)) or 0
+
+    async def tidy(self) -> None:
+        """Clean up, and update what could not be updated earlier, where that is due."""
+        books, do = self._books, self._duties.carry_out
+        await do("Removing old checkouts", lambda: collect_checkouts(books, self._workspace.upkeep), TIDY_EVERY)
+        await do("Updating linked pull requests", lambda: catch_up(books, self._outside), TIDY_EVERY)
+
+    async def _done_now(self, work: QueuedWork) -> None:
+        log.warning("overdue, done now: %s %s", work.name, work.args)
+        await self._perform(work.name, dict(work.args), await self._books.records.head())

@@ -25,6 +25,8 @@ _JOINING: Final = frozenset({"", "\n", ";", "&&", "||", "|"})
 """What may join readers while planning; a command in the background is none of them."""
 _PATTERN_BREAKS: Final = re.compile(r"[\s()]+|:\*")
 _GIT_WILD: Final = frozenset("*?[")
+_REMOVERS: Final = frozenset({"rm", "mv", "shred"})
+_MAY_BEGIN_AN_OPTION: Final = frozenset("*?[-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,9 @@ def _means_other_words(command: Simple) -> bool:
         return True
     if program in lists.NEVER_WITH and not all("/" in word for word in wild):
         return True
-    return program in lists.READER_HAZARDS and any(word[0] in "*?[-" for word in wild)
+    # The name of a file may be an option with its value; a value with a slash needs a folder called like that.
+    options = [word for word in wild if word[:1] in _MAY_BEGIN_AN_OPTION]
+    return bool(options) and (program not in lists.FIRST_WILD or any("/" in word for word in options))
 
 
 def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -166,7 +170,7 @@ def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:
     while len(words) > 1 and lists.bare_name(words[0]) in lists.PLAIN_LAUNCHERS:
         rest = words[1:]
         if lists.bare_name(words[0]) == "timeout":
-            rest = rest[1:] if re.fullmatch(r"\d+(\.\d+)?[smh]?", rest[0]) else ()
+            rest = rest[1:] if re.fullmatch(r"[0-9]+(\.[0-9]+)?[smh]?", rest[0]) else ()
         if not rest or rest[0].startswith("-"):
             return words
         words = rest
@@ -223,15 +227,52 @@ def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     written = tuple(_written(argv))
     if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
         yield ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
-    for path in written:
-        if found := judge_write(path, case.facts, case.cwd):
-            yield _softened(found)
-    for word in argv[1:]:
-        value = word.partition("=")[2] if word.startswith("-") else word
+    yield from _judge_written(written, argv, case)
+    for value in dict.fromkeys(value for word in argv[1:] for value in _values(word)):
         if value not in written and _is_far(value) and (found := judge_read(value, case.facts, case.cwd)):
             yield found
     if lists.bare_name(argv[0]) in lists.FETCHERS:
         yield from (found for word in argv[1:] if "://" in word and (found := judge_url(word, case.rules)))
+
+
+def _judge_written(written: Sequence[str], argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
+    for path in written:
+        if found := judge_write(path, case.facts, case.cwd):
+            yield _softened(found)
+        elif not _GIT_WILD.isdisjoint(path) and _may_fit_closed(path, case.facts):
+            yield ask("call.run_unclear", why="a wildcard could become a path that is not to be touched")
+        elif _holds_closed(path, argv, case):
+            yield ask("call.run_unclear", why=f"{named(path)} holds what is not to be touched")
+    for path in lists.git_may_write(argv) if lists.bare_name(argv[0]) == "git" else ():
+        if path.startswith(":") or _holds_closed(path, argv, case):
+            yield ask("call.run_unclear", why=f"{named(path)} may hold what is not to be touched")
+        found = judge_write(path, case.facts, case.cwd)
+        if found and found.reason.code in {"call.path_forbidden", "call.path_git"}:
+            yield found
+
+
+def _values(word: str) -> Iterator[str]:
+    """Give what may be a path in one word: the word itself, or a value written together with its option."""
+    if not word.startswith("-"):
+        yield word
+    yield from lists.attached(word)
+
+
+def _may_fit_closed(path: str, facts: ToolFacts) -> bool:
+    """Whether a wildcard may become git's folder or a path that is not to be touched, as far as the names tell."""
+    closed = [part for one in facts.do_not_touch for part in one.split("/") if part not in {"", "**"}]
+    wild = [part for part in path.split("/") if not _GIT_WILD.isdisjoint(part)]
+    fits = (fnmatchcase(name, part) for part in wild for name in closed)
+    git = (fnmatchcase(".git", part) for part in wild if part.startswith((".", "[", "?")))
+    return any(fits) or any(git) or any(not _GIT_WILD.isdisjoint(name) for name in closed)
+
+
+def _holds_closed(path: str, argv: Sequence[str], case: _Case) -> bool:
+    """Whether a folder that is written or removed as a whole has something in it that is not to be touched."""
+    relative = place(path, case.facts, case.cwd).relative
+    if relative == "":
+        return bool(case.facts.do_not_touch) or lists.bare_name(argv[0]) in _REMOVERS
+    return relative is not None and any(one.startswith(f"{relative}/") for one in case.facts.do_not_touch)
 
 
 def _is_far(word: str) -> bool:
@@ -240,17 +281,11 @@ def _is_far(word: str) -> bool:
 
 
 def _written(argv: Sequence[str]) -> Iterator[str]:
-    program, words = lists.bare_name(argv[0]), list(argv[1:])
+    program = lists.bare_name(argv[0])
     if program == "git":
         yield from lists.git_written(argv)
-    if program not in lists.PATH_WRITERS:
-        return
-    plain = [word for word in words if not word.startswith("-")]
-    if program in {"chmod", "chown"}:
-        plain = plain[1:]
-    if program in {"cp", "install"}:
-        plain = plain[-1:]
-    yield from (word.removeprefix("of=") for word in plain if not (program == "dd" and not word.startswith("of=")))
+    if program in lists.PATH_WRITERS:
+        yield from lists.written_paths(argv)
 
 
 def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
@@ -261,7 +296,11 @@ def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
     if reads and lists.only_looks(argv):
         return
     shown = named(" ".join(argv), 80)
-    if program in lists.NEVER_MATCHED or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])):
+    if (
+        program in lists.NEVER_MATCHED
+        or lists.computes(argv)
+        or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:]))
+    ):
         yield ask("call.run_changes_meaning", program=named(program))
     elif not listed((program, *argv[1:]), _naming(lists.runs_given_code(argv), case.facts.allowed_tools)):
         yield ask("call.run_unlisted", command=shown)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 
@@ -32,9 +33,10 @@ LAUNCHERS: Final = words_of(
 PLAIN_LAUNCHERS: Final = frozenset({"nohup", "nice", "time", "command", "timeout"})
 NEVER_MATCHED: Final = words_of(
     "eval source . exec trap alias unalias enable export declare typeset readonly set shopt hash builtin cd pushd "
-    "popd patch env xargs parallel setsid script busybox"
+    "popd patch env xargs parallel setsid script busybox let read mapfile readarray getopts unset local wait jobs "
+    "compgen complete compopt bind fc history caller umask"
 )
-"""A pattern says nothing about these: they change what the words after them mean."""
+"""A pattern says nothing about these: they change what the words after them mean, or compute it."""
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh"})
 FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c", "bunx", "npx"})
 BUN_FETCHERS: Final = frozenset({"x", "create", "c"})
@@ -51,17 +53,30 @@ READERS: Final = words_of(
     "ls cat head tail wc pwd echo printf true false test [ grep egrep fgrep rg find stat du df basename dirname "
     "realpath readlink sort cut tr nl diff cmp md5sum sha1sum sha256sum which tree uniq sed git"
 )
+# One dash and letters may hold several options, the last with its value attached; a long one may be shortened.
 READER_HAZARDS: Final[dict[str, re.Pattern[str]]] = {
-    "find": re.compile(r"-(?:exec|ok|delete|fprint|fls|files0-from).*"),
-    "rg": re.compile(r"--(?:pre|search-zip|hostname-bin).*|-\w*z\w*"),
-    "sort": re.compile(r"-\w*[oTS].*|--(?:o|co|t|files0|bu).*"),
-    "tree": re.compile(r"-\w*[oR]\w*|--output.*"),
-    "tail": re.compile(r"-\w*[fF]\w*|--(?:f|retry).*"),
-    "uniq": re.compile(r"[^-].*"),
-    "printf": re.compile(r"-v.*"),
-    "diff": re.compile(r"--(?:to-file|from-file|output).*"),
+    program: re.compile(pattern, re.DOTALL | re.ASCII)
+    for program, pattern in {
+        "find": r"-(?:exec|ok|delete|fprint|fls|files0-from).*",
+        "rg": r"--(?:pre|search-zip|hostname-bin).*|-[\w.]*z.*",
+        "sort": r"-(?!-).*[oTS].*|--(?:o|co|t|fil|bu).*",
+        "tree": r"-(?!-).*[oR].*|--(?:output|from).*",
+        "tail": r"-(?!-).*[fF].*|\+.*f|--(?:f|r).*",
+        "uniq": r"[^-].*",
+        "printf": r"-v.*|.*%[^%A-Za-z]*[hjlLtqz]*n.*",
+        "diff": r"--(?:to|fr|ou|pag).*|-(?!-).*l.*",
+        "wc": r"--f.*",
+        "du": r"--fil.*",
+        **dict.fromkeys(("md5sum", "sha1sum", "sha256sum"), r"-(?!-).*c.*|--c.*"),
+    }.items()
 }
-_SED_LINES: Final = re.compile(r"\d+(?:,(?:\d+|\$))?p(?:;\d+(?:,(?:\d+|\$))?p)*")
+FIRST_WILD: Final = words_of(
+    "ls cat head wc grep egrep fgrep stat du df basename dirname realpath readlink cut tr nl cmp which echo pwd true "
+    "false"
+)
+"""Readers that do nothing else whatever option they are given, as a wildcard may when a file is called like one."""
+_SED_LINES: Final = re.compile(r"\d+(?:,(?:\d+|\$))?p(?:;\d+(?:,(?:\d+|\$))?p)*", re.ASCII)
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 GIT_READERS: Final = words_of(
     "status diff log show blame ls-files ls-tree cat-file grep rev-parse describe shortlog rev-list merge-base "
     "diff-tree name-rev show-ref for-each-ref check-ignore count-objects version"
@@ -76,13 +91,34 @@ _GIT_LONG: Final = tuple(
         words_of(
             "exec exec-path output upload-pack receive-pack open-files-in-pager ext-diff extcmd textconv template "
             "config-env git-dir work-tree separate-git-dir filters no-index directory unsafe-paths tool global system "
-            "pathspec-from-file"
+            "pathspec-from-file help gpg-sign local-user sign verify-signatures show-signature"
         )
     )
 )
 _GIT_HARMLESS: Final = frozenset({"--no-pager", "--no-optional-locks", "--literal-pathspecs", "-P"})
 _GIT_TAKES_A_WORD: Final = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env"})
-_GIT_SHORT: Final = {"rebase": re.compile(r"-\w*x.*"), "grep": re.compile(r"-\w*O.*"), "diff": re.compile(r"-O.*")}
+_GIT_SHORT: Final = {
+    verb: re.compile(pattern, re.DOTALL)
+    for verb, pattern in {
+        "rebase": r"-(?!-).*[xS].*",
+        "grep": r"-(?!-).*O.*",
+        "diff": r"-O.*",
+        "tag": r"-(?!-)[^mF]*[suv].*",
+        **dict.fromkeys(("commit", "merge"), r"-(?!-)[^mFCcst]*S.*"),
+        **dict.fromkeys(("cherry-pick", "revert"), r"-(?!-)[^mX]*S.*"),
+    }.items()
+}
+_GIT_FORMATTED: Final = words_of("log show shortlog rev-list for-each-ref branch tag")
+_GIT_STRATEGY: Final = {
+    **dict.fromkeys(("merge", "rebase"), re.compile(r"--strategy|-[a-zA-Z]*s")),
+    **dict.fromkeys(("cherry-pick", "revert"), re.compile(r"--strategy")),
+}
+_GIT_STRATEGIES: Final = words_of("ort recursive resolve octopus ours subtree")
+"""Git starts a program for any other one, by its name."""
+_OWN_TARGET: Final = re.compile(r"-(?!-).*t.*|--t.*", re.DOTALL)
+_LAST_WRITTEN: Final = re.compile(
+    r"-[abfilnpPrRsuvxHLT]+|--(?:recursive|force|verbose|archive|parents|update|no-clobber)|--"
+)
 _GIT_BRANCH_LISTING: Final = re.compile(r"-a|-r|-v{1,2}|--(?:list|all|remotes|show-current|merged|no-merged|contains)")
 PATH_WRITERS: Final = words_of("rm mv cp touch mkdir rmdir ln tee truncate chmod chown install unlink shred dd")
 
@@ -123,16 +159,66 @@ def git_verb(argv: Sequence[str], *, everything: bool = False) -> tuple[str, tup
 def git_written(argv: Sequence[str]) -> tuple[str, ...]:
     """Give the paths git would write because its words name them."""
     verb, rest = git_verb(argv)
-    if verb in {"rm", "mv"}:
-        return tuple(word for word in rest if not word.startswith("-"))
+    if verb in {"rm", "mv", "clean"}:
+        return _plain_words(rest)
+    if verb == "stash":
+        return _plain_words(rest[1:]) if rest[:1] == ("push",) else _behind_dashes(rest)
     if verb not in {"checkout", "restore"}:
         return ()
     if "--" in rest:
-        return tuple(rest[rest.index("--") + 1 :])
-    # Without `--` a word of checkout may be a branch; restore takes paths alone, besides the commit they come from.
-    sources = {at + 1 for at, word in enumerate(rest) if word in {"-s", "--source"}}
-    plain = (word for at, word in enumerate(rest) if at not in sources and not word.startswith("-"))
-    return tuple(plain) if verb == "restore" else ()
+        return _behind_dashes(rest)
+    # Without `--` the first word of checkout may be a branch; restore takes paths alone, besides the commit they come
+    # from.
+    if verb == "checkout" and {"-b", "-B", "--orphan"} & set(rest):  # a new branch takes no paths
+        return ()
+    named = {"-s", "--source"}
+    sources = {at + 1 for at, word in enumerate(rest) if word in named}
+    plain = tuple(word for at, word in enumerate(rest) if at not in sources and not word.startswith("-"))
+    return plain if verb == "restore" else plain[1:]
+
+
+def git_may_write(argv: Sequence[str]) -> tuple[str, ...]:
+    """Give the words of a checkout that are branches or paths: only git can tell."""
+    verb, rest = git_verb(argv)
+    return _plain_words(rest)[:1] if verb == "checkout" and "--" not in rest else ()
+
+
+def _behind_dashes(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(words[words.index("--") + 1 :]) if "--" in words else ()
+
+
+def _plain_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Give the words that are no options; behind `--` none is."""
+    end = words.index("--") if "--" in words else len(words)
+    return (*(word for word in words[:end] if not word.startswith("-")), *words[end + 1 :])
+
+
+def written_paths(argv: Sequence[str]) -> tuple[str, ...]:
+    """Give the paths that one of the programs which write to their words names, rather too many than too few."""
+    program, words = bare_name(argv[0]), argv[1:]
+    plain, options = _plain_words(words), [word for word in words if word.startswith("-")]
+    if program == "dd":
+        return tuple(word.removeprefix("of=") for word in words if word.startswith("of="))
+    if program in {"chmod", "chown"}:
+        return plain if any(word.startswith("--ref") for word in options) else plain[1:]
+    if program in {"cp", "install"} and all(map(_LAST_WRITTEN.fullmatch, options)):
+        return plain[-1:]
+    if program in {"cp", "mv", "install", "ln"}:  # a folder to write to may be an option's value, also attached
+        own = (word for word in options if _OWN_TARGET.fullmatch(word))
+        return (*plain, *(value for word in own for value in attached(word)))
+    return plain
+
+
+def attached(word: str) -> tuple[str, ...]:
+    """Give what may be a value written together with its option: `--file=x`, `-Fx`, `-nFx`, `if=x`, `@x`."""
+    if word.startswith("--") or not word.startswith("-"):
+        key, found, value = word.partition("=")
+        prose = not word.startswith("-") and any(map(str.isspace, word))  # a message may say `a=/b`
+        named = found and not prose and "/" not in key
+        return (*((value,) if named else ()), *((word[1:],) if word.startswith("@") else ()))
+    letters = re.match(r"-[A-Za-z0-9]*", word)
+    most = letters.end() if letters else 1
+    return tuple(word[at:].removeprefix("=") for at in range(2, most + 1) if word[at:])
 
 
 def only_looks(argv: Sequence[str]) -> bool:
@@ -145,7 +231,18 @@ def only_looks(argv: Sequence[str]) -> bool:
     if program == "sed":
         return len(words) >= 2 and words[0] == "-n" and bool(_SED_LINES.fullmatch(words[1])) and _all_files(words[2:])
     hazard = READER_HAZARDS.get(program)
-    return not hazard or not any(hazard.fullmatch(word) for word in words)
+    return not computes(argv) and not (hazard and any(hazard.fullmatch(word) for word in words))
+
+
+def computes(argv: Sequence[str]) -> bool:
+    """Whether a shell's own command computes what it is given: a subscript may hold a command, a name be a variable."""
+    program, words = basename(argv[0]), argv[1:]
+    if program == "printf":
+        return any(READER_HAZARDS["printf"].fullmatch(word) for word in words)
+    if program not in {"test", "["}:
+        return False
+    names = (after for word, after in pairwise(words) if word in {"-v", "-R"})
+    return not all(map(_VARIABLE.fullmatch, names))
 
 
 def _all_files(words: Sequence[str]) -> bool:
@@ -164,9 +261,24 @@ def _git_only_looks(argv: Sequence[str]) -> bool:
 def git_hazard(verb: str, rest: Sequence[str]) -> bool:
     """Whether an option makes git start a program or leave its tree; git takes the beginning of a name for it too."""
     if verb == "rev-parse":  # its options are questions
-        return False
+        return "--help" in rest
+    if verb in _GIT_STRATEGY and _strange_strategy(_GIT_STRATEGY[verb], rest):
+        return True
+    if verb in _GIT_FORMATTED and any("%G" in word for word in rest):
+        return True  # it asks another program about a signature
     short = _GIT_SHORT.get(verb)
     return any(_is_long_hazard(word) or bool(short and short.fullmatch(word)) for word in rest)
+
+
+def _strange_strategy(option: re.Pattern[str], rest: Sequence[str]) -> bool:
+    for word, after in zip(rest, (*rest[1:], ""), strict=True):
+        name, found, value = word.partition("=")
+        if option.fullmatch(name) and (value if found else after) not in _GIT_STRATEGIES:
+            return True
+        attached_to = re.fullmatch(r"-s(.+)", word, re.DOTALL)
+        if attached_to and option.fullmatch("-s") and attached_to.group(1) not in _GIT_STRATEGIES:
+            return True
+    return False
 
 
 def _is_long_hazard(word: str) -> bool:

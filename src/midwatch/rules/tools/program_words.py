@@ -18,6 +18,7 @@ _TAKES: Final[dict[str, str]] = {
     "nc": "-w -p -s -q -i -X -x",
     "xargs": "-I -n -P -L -d -a -s -E --max-args --max-procs --max-lines --delimiter --arg-file --replace",
     "env": "-u -C --unset --chdir",
+    "exec": "-a",
     "nice": "-n --adjustment",
     "ionice": "-c -n -p",
     "timeout": "-k -s --kill-after --signal",
@@ -71,7 +72,8 @@ _LAUNCHERS: Final = lists.words_of(
 )
 _FIRST_IS_NOT_A_PROGRAM: Final = frozenset({"timeout", "gtimeout", "flock"})
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_SHELL_TEXT: Final = re.compile(r"-[a-z]*c")
+_SHELL_TEXT: Final = re.compile(r"-[a-zA-Z]*c[a-zA-Z]*|--command")
+_SPLIT: Final = re.compile(r"-S|--split-string=?")
 _LAST_ONLY: Final = frozenset({"cp", "install", "ln"})
 _MODE_FIRST: Final = frozenset({"chmod", "chown"})
 
@@ -80,18 +82,30 @@ def started_by(command: RoughCommand) -> tuple[RoughCommand, ...]:
     """Give the commands that a command starts out of its own words; nothing where it starts none."""
     words = command.words
     program, rest = lists.basename(words[0]) if words else "", words[1:]
-    if program in lists.SHELLS:
-        at = next((at for at, word in enumerate(rest) if _SHELL_TEXT.fullmatch(word)), None)
-        return _in_text(rest[at + 1 : at + 2], command) if at is not None else ()
-    if program in {"eval", "trap"}:
-        return _in_text(rest if program == "eval" else rest[:1], command)
-    if program == "bun" and "exec" in rest:
-        return _in_text(rest[rest.index("exec") + 1 :], command)
+    if (text := _given_text(program, rest)) is not None:
+        return _in_text(text, command)
     if program == "find":
         return tuple(_by_find(rest, command))
     if program in _LAUNCHERS:
         return _launched(program, rest, command)
     return ()
+
+
+def _given_text(program: str, rest: Sequence[str]) -> Sequence[str] | None:
+    """The text among the words that a shell will read; nothing where there is none."""
+    if program in {"eval", "trap"}:
+        return rest[:1] if program == "trap" else rest
+    if program == "bun":
+        return rest[rest.index("exec") + 1 :] if "exec" in rest else None
+    if program == "env":
+        at = next((at for at, word in enumerate(rest) if word.startswith(("-S", "--split-string"))), None)
+        return None if at is None else (_SPLIT.sub("", rest[at]), *rest[at + 1 :])
+    if program not in lists.SHELLS | {"script", "flock"}:
+        return None
+    at = next((at for at, word in enumerate(rest) if _SHELL_TEXT.fullmatch(word)), None)
+    if at is None:
+        return () if program in lists.SHELLS else None
+    return [word for word in rest[at + 1 :] if not word.startswith(("-", "+"))][:1]
 
 
 def _in_text(texts: Sequence[str], command: RoughCommand) -> tuple[RoughCommand, ...]:

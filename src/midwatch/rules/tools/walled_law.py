@@ -113,6 +113,10 @@ def _judge_words(words: Sequence[str], walls: _Walls) -> Iterator[PartDecision]:
     written = tuple(written_by(words))
     removes = lists.basename(words[0]) in _REMOVERS
     yield from (found for path in written if (found := _judge_path(path, walls, removes=removes)))
+    for path in lists.git_may_write(words) if lists.basename(words[0]) == "git" else ():
+        found = _judge_path(path, walls)
+        if found and found.reason.code in {"call.path_forbidden", "call.path_git"}:
+            yield found
     for word in read_by(words):
         if word not in written and _looks_like_a_path(word) and (found := _judge_reading(word, walls)):
             yield found
@@ -127,6 +131,12 @@ def _looks_like_a_path(word: str) -> bool:
 
 def _never(words: Sequence[str]) -> PartDecision | None:
     """What no agent does, walls or not: becoming another user, other machines, publishing."""
+    # What a shell puts in may be nothing.
+    bare = [word.replace(HOLE, "") for word in words if set(word) != {HOLE}]
+    return _never_plainly(words) or (_never_plainly(bare) if bare and bare != list(words) else None)
+
+
+def _never_plainly(words: Sequence[str]) -> PartDecision | None:
     program = lists.basename(words[0])
     if program in ENDERS:
         return None

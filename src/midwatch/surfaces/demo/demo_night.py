@@ -17,6 +17,7 @@ from midwatch.journal.events.jobs import JobClaimed
 from midwatch.journal.events.morning import ReportWritten
 from midwatch.journal.events.session import ActJudged, AskOpened
 from midwatch.morning import review
+from midwatch.settings.folder import OF_A_DEMO
 from midwatch.settings.zone import local_time
 from midwatch.surfaces.demo.sample import CHECK, FILES
 from midwatch.surfaces.queries.names import NameBook
@@ -32,7 +33,6 @@ from midwatch.views.entries.describe import describe
 Say = Callable[[str, str], None]
 SCALE = 120
 APPROVE_MINUTES = 4
-MARKER = ".midwatch-demo"
 FLAGS: dict[str, JsonValue] = {
     "asks.approve_plan_minutes": APPROVE_MINUTES,
     "server.queue_poll_seconds": 0.1,
@@ -98,12 +98,12 @@ class DemoNight:
         """Begin with an empty folder, but never empty one that does not belong to a demo."""
         if self._home.exists() and not self._home.is_dir():
             raise Misuse(f"{self._home} is not a folder.", hint="Name another with --home.")
-        if self._home.exists() and any(self._home.iterdir()) and not (self._home / MARKER).exists():
+        if self._home.exists() and any(self._home.iterdir()) and not (self._home / OF_A_DEMO).exists():
             raise Refused(f"{self._home} is not a demo's folder.", hint="Name another with --home.")
         shutil.rmtree(self._home, ignore_errors=True)
         source = self._home / "sample-shop"
         source.mkdir(parents=True)
-        (self._home / MARKER).touch()
+        (self._home / OF_A_DEMO).touch()
         for name, content in FILES.items():
             path = source / name
             path.parent.mkdir(parents=True, exist_ok=True)

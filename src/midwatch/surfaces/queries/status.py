@@ -100,6 +100,8 @@ class StatusNow(Term):
     pull_requests: tuple[PullRequestNow, ...]
     fuel: tuple[Fuel, ...]
     headline: str
+    troubles: tuple[str, ...]
+    """Recurring duties of the server that fail, such as removing old checkouts, each with its reason."""
 
 
 @READS.at("/status")
@@ -135,6 +137,7 @@ async def status(house: ReadSide) -> StatusNow:
         ),
         fuel=fuel_shown(await records.find(FuelRow), house.clock.now()),
         headline=reports[-1].brief.headline if reports else "",
+        troubles=house.troubles(),
     )
 
 

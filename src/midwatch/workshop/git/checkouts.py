@@ -17,9 +17,10 @@ from midwatch.workshop.git.git import IDENTITY, Git
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sandboxed_git import SandboxedGit, commit_leftovers, difference, git_sandbox, pack
 from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.deep_folders import remove, remove_if_possible
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.upkeep import garbage, kept_checkouts
-from midwatch.workshop.upkeep.folders import locked, part, remove
+from midwatch.workshop.upkeep.folders import locked, part
 from midwatch.workshop.upkeep.garbage import Collected
 from midwatch.workshop.upkeep.kept_checkouts import Kept
 
@@ -93,7 +94,7 @@ class Checkouts:
         try:
             yield tree
         finally:
-            await asyncio.to_thread(remove, tree.parent)
+            await asyncio.to_thread(remove_if_possible, tree.parent)
 
     async def standing(self, job: str) -> tuple[Kept, ...]:
         """List a job's clones, and whether each holds work that exists only there."""

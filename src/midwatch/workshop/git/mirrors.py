@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import shlex
 import tempfile
 from collections.abc import AsyncIterator
@@ -16,7 +17,8 @@ from midwatch.workshop.git import history, unshallow
 from midwatch.workshop.git.git import Git, telling_line
 from midwatch.workshop.git.inspection import inspect, inspect_url
 from midwatch.workshop.git.remotes import checked, failure, is_url
-from midwatch.workshop.upkeep.folders import locked, part, remove
+from midwatch.workshop.sandbox.deep_folders import everything_below, remove
+from midwatch.workshop.upkeep.folders import locked, part
 
 
 class GitMirrors:
@@ -162,11 +164,14 @@ def _is_complete(mirror: Path) -> bool:
 
 def _clear_stale_locks(mirror: Path) -> None:
     """Remove lock files of a killed git; safe only under our lock, which every living writer shares."""
-    leftovers = [*mirror.glob("*.lock"), *mirror.glob("refs/**/*.lock")]
-    leftovers += [*mirror.glob("objects/pack/tmp_*"), *mirror.glob("objects/pack/*.lock")]
+    leftovers = [*mirror.glob("*.lock"), *mirror.glob("objects/pack/tmp_*"), *mirror.glob("objects/pack/*.lock")]
     for leftover in leftovers:
         with contextlib.suppress(FileNotFoundError):
             leftover.unlink()
+    for at, name, _ in everything_below(mirror / "refs"):  # a branch of a stranger may have a thousand slashes
+        if name.endswith(".lock"):
+            with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+                os.unlink(name, dir_fd=at.here)
     for folder in [*mirror.glob("objects/incoming-*"), *mirror.glob("objects/tmp_objdir-*")]:
         remove(folder)
 

@@ -13,11 +13,11 @@ from midwatch.terms.agents import IN_CHECKOUT
 from midwatch.terms.projects import commit_id
 from midwatch.workshop.git.git import environment, hardened
 from midwatch.workshop.sandbox import safe_files
+from midwatch.workshop.sandbox.deep_folders import remove, remove_if_possible
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.process_limits import WALL
 from midwatch.workshop.sandbox.walls.entry import place_inside
 from midwatch.workshop.sandbox.walls.spec import MIB, SandboxLimits, SandboxSpec
-from midwatch.workshop.upkeep.folders import remove
 
 DELIVERY_REF = "refs/heads/delivery"
 MOST_BYTES = 128 * MIB
@@ -87,7 +87,7 @@ async def git_sandbox(enclosure: Enclosure, place: Path, objects: Path) -> Async
     try:
         yield SandboxedGit(enclosure=enclosure, walls=walls, folder=folder, log=place / "desk.log")
     finally:
-        await asyncio.to_thread(remove, folder)
+        await asyncio.to_thread(remove_if_possible, folder)
 
 
 def _set_up(folder: Path) -> None:

@@ -17,7 +17,8 @@ from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.quarantine import paths
 from midwatch.workshop.quarantine.paths import SENSITIVE
 from midwatch.workshop.quarantine.unpacking import TIP, Contents, PackedWork, odd_modes, unpack
-from midwatch.workshop.upkeep.folders import locked, part, remove
+from midwatch.workshop.sandbox.deep_folders import remove
+from midwatch.workshop.upkeep.folders import locked, part
 
 __all__ = ["PackedWork", "admit"]
 

@@ -13,7 +13,7 @@ from midwatch.terms.projects import commit_id
 from midwatch.workshop.git.git import Git, telling_line
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.git.sandboxed_git import MOST_BYTES
-from midwatch.workshop.upkeep.folders import remove
+from midwatch.workshop.sandbox.deep_folders import remove
 
 MIB = 1 << 20
 MOST_HEADER = 64 * 1024

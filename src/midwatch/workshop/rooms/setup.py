@@ -31,10 +31,11 @@ from midwatch.workshop.checks.checks import advice
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.sandbox import safe_files
 from midwatch.workshop.sandbox.background import meanwhile
+from midwatch.workshop.sandbox.deep_folders import copy, remove
 from midwatch.workshop.sandbox.enclosure import Enclosure
 from midwatch.workshop.sandbox.short_command import CommandEnd
 from midwatch.workshop.sandbox.walls.spec import SandboxSpec
-from midwatch.workshop.upkeep.folders import locked, part, remove
+from midwatch.workshop.upkeep.folders import locked, part
 
 DEPENDS_ON = (
     *("*.lock", "*-lock.json", "*-lock.yaml", "go.sum", "go.mod", "npm-shrinkwrap.json", "package.json", "*.nix"),
@@ -244,7 +245,8 @@ def _gather(tree: Path, place: Path, committed: frozenset[str]) -> None:
     kept = place / INSIDE
     kept.mkdir()
     for entry in sorted(tree.iterdir()):
-        if entry.name not in committed and entry.name != ".git" and not entry.is_symlink():
+        named = entry.name.isprintable()  # else it cannot be listed, one name in a line
+        if named and entry.name not in committed and entry.name != ".git" and not entry.is_symlink():
             entry.rename(kept / entry.name)
     (place / LISTING).write_text("".join(f"{entry.name}\n" for entry in sorted(kept.iterdir())))
 
@@ -287,7 +289,7 @@ def _scratch(kept: Path, placed: tuple[str, ...]) -> Iterator[str]:
 
 def _copy(made: Path, place: Path) -> None:
     if made.is_dir():
-        shutil.copytree(made, place, symlinks=True)
+        copy(made, place)
     else:
         shutil.copy2(made, place)
 

@@ -14,7 +14,7 @@ from midwatch.errors import Refused
 from midwatch.rules.recovery.signals import MOST_BYTES, MOST_SIGNALS
 from midwatch.terms.agents import ANSWER_FILE, IN_CHECKOUT, SIGNALS, WARNING_FILE, Claimed, SignalKind
 from midwatch.workshop.sandbox import safe_files
-from midwatch.workshop.upkeep.folders import remove
+from midwatch.workshop.sandbox.deep_folders import remove
 
 TAKEN, KEPT = ".taken", ".json"
 _HOME = "home"

@@ -1,14 +1,18 @@
 """Watches the disk while an agent, a check or a setup writes: walls limit what it may see, not how much it may fill."""
 
 import asyncio
+import contextlib
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from midwatch.errors import Unavailable
 from midwatch.terms.figures import many
+from midwatch.workshop.sandbox.deep_folders import everything_below
 
 EVERY_SECONDS = 2.0
 RESTS = 50
@@ -57,7 +61,11 @@ class Watch:
             lost = at_first[0] - free > self.most or at_first[1] - free_files > self.most_files
             if lost or loop.time() >= due:
                 began = loop.time()
-                if over := self._over(*await asyncio.to_thread(self._held)):
+                try:
+                    held = await asyncio.to_thread(self._held)
+                except Unavailable:
+                    return f"{self.who} moved its folders about so that they could not be counted, so it was stopped."
+                if over := self._over(*held):
                     return over
                 at_first, due = (free, free_files), loop.time() + (loop.time() - began) * RESTS
 
@@ -95,17 +103,18 @@ class Weight(NamedTuple):
 def weigh(place: Path) -> Weight:
     """Sum up the disk a folder takes, and find its newest change; links are counted, not followed."""
     size, newest, count, seen = 0, 0.0, 0, set[tuple[int, int]]()
-    for folder, _, files in os.walk(place, followlinks=False):
-        for name in ("", *files):
-            try:
-                facts = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - a million times over
-            except OSError:
+    for facts in _facts(place):
+        count += 1
+        if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
+            if (facts.st_dev, facts.st_ino) in seen:
                 continue
-            count += 1
-            if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
-                if (facts.st_dev, facts.st_ino) in seen:
-                    continue
-                seen.add((facts.st_dev, facts.st_ino))
-            size += facts.st_blocks * 512
-            newest = max(newest, facts.st_ctime)
+            seen.add((facts.st_dev, facts.st_ino))
+        size += facts.st_blocks * 512
+        newest = max(newest, facts.st_ctime)
     return Weight(size, newest, count)
+
+
+def _facts(place: Path) -> Iterator[os.stat_result]:
+    with contextlib.suppress(OSError):
+        yield place.lstat()
+    yield from (found.facts for found in everything_below(place))

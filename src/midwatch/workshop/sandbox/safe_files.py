@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from midwatch.errors import Misuse, Refused
+from midwatch.workshop.sandbox.deep_folders import everything_below
+
+MOST_DEEP = 256
+"""Levels of folders; a name that git can read has far fewer."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A pipe in place of a file would block us for ever.
@@ -128,18 +132,19 @@ def text(root: Path, name: str, *, most: int = 4096) -> str:
 
 
 def names_below(root: Path, folder: str, *, most: int) -> Iterator[str]:
-    """List plain files below a folder, as paths from root, up to a number; links are not followed."""
-    count = 0
+    """List files below a folder, as paths from root, up to a number of files and folders; no link is followed."""
     for piece in folder.split("/"):
         root, link = root / piece, (root / piece).is_symlink()
         if link:
             return
-    for place, _folders, files in os.walk(root, followlinks=False):
-        for name in files:
-            count += 1
-            if count > most:
-                raise Refused(f"{root} holds more than {most} files.", hint="Look at what the agent did there.")
-            yield f"{folder}/{(Path(place) / name).relative_to(root)}"
+    hint = "Look at what the agent did there."
+    for count, (at, name, facts) in enumerate(everything_below(root)):
+        if count >= most:
+            raise Refused(f"{root} holds more than {most} files and folders.", hint=hint)
+        if at.depth > MOST_DEEP:
+            raise Refused(f"{root} holds folders in more than {MOST_DEEP} levels.", hint=hint)
+        if not stat.S_ISDIR(facts.st_mode):
+            yield "/".join(piece for piece in (folder, at.path(), name) if piece)
 
 
 def plain(file: Path, *, most: int) -> int:

@@ -1,11 +1,10 @@
-"""Names that become folders, locks that survive kill -9, and folders that must be removed completely."""
+"""Names that become folders, and locks that survive kill -9."""
 
 import asyncio
 import fcntl
 import os
 import re
-import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -91,20 +90,3 @@ def _taken(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder with everything in it, even where an agent removed our write permission."""
-    if folder.is_symlink() or folder.is_file():
-        folder.unlink()
-    elif folder.exists():
-        shutil.rmtree(folder, onerror=_insist)
-
-
-def _insist(again: Callable[[str], object], name: str, error: object) -> None:
-    if isinstance(error, tuple) and isinstance(error[1], FileNotFoundError):
-        return
-    Path(name).parent.chmod(0o700)
-    if not Path(name).is_symlink():
-        Path(name).chmod(0o700)
-    again(name)

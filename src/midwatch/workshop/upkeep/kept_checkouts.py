@@ -60,7 +60,10 @@ def measured(place: Path, who: tuple[str, int, str], unique: tuple[str, ...]) ->
 
 def unjudged(place: Path, job: str, epoch: int) -> Kept:
     """Describe a clone that cannot be read; an empty one holds nothing."""
-    empty = not (place / "tree").is_dir() or not any((place / "tree").iterdir())
+    try:
+        empty = not (place / "tree").is_dir() or not any((place / "tree").iterdir())
+    except OSError:  # an agent may have closed it
+        empty = False
     return measured(place, (job, epoch, ""), () if empty else (CANNOT_TELL,))
 
 

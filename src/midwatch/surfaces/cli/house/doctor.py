@@ -104,7 +104,7 @@ def _folder() -> list[Finding]:
     state = "ok" if disk >= 5 else "look"
     found = [finding(state, f"{home}: {disk:.0f} GiB free", "" if state == "ok" else "Jobs wait for 5 GiB.")]
     if client.server_answers():
-        found += [finding("ok", "the server is running and answers"), *_failed_work()]
+        found += [finding("ok", "the server is running and answers"), *_failed_work(), *_failing_duties()]
     else:
         found.append(finding("look", "the server is not running", "midwatch up --detach"))
     return found
@@ -118,6 +118,12 @@ def _failed_work() -> list[Finding]:
         )
         for one in client.get("/doctor/queue")
     ]
+
+
+def _failing_duties() -> list[Finding]:
+    """List what the server does again and again, and what fails each time."""
+    hint = "It is tried again; everything else goes on. The server's log says more."
+    return [finding("look", trouble, hint) for trouble in client.get("/status")["troubles"]]
 
 
 def _walls() -> list[Finding]:

@@ -101,9 +101,8 @@ def review(  # noqa: PLR0913, PLR0917  each flag is one thing a person may say
             "A review without a terminal needs flags.",
             hint="midwatch review --usefulness 4 --trust 4 --brevity 4 --accept 1",
         )
-    answer = client.send(
-        "POST", "/morning/review", given | {"flags": flag, "notes": note or given.get("notes", "")}, night=night
-    )
+    given |= {"flags": flag, "notes": note or given.get("notes", "")}
+    answer = client.send("POST", "/morning/review", given, night=result["session"])  # the night that was shown
     if as_json:
         show_json(answer)
         return

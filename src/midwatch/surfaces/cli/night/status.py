@@ -43,6 +43,7 @@ NOTHING_YET: dict[str, Any] = {
     "now": None,
     "pages": "",
     "port_taken": 0,
+    "troubles": [],
     "seq": 0,
     "projects": 0,
     "night": None,
@@ -103,6 +104,8 @@ def show_status(now: dict[str, Any]) -> None:
 
 
 def _show_wanted(now: dict[str, Any]) -> None:
+    for trouble in now["troubles"]:
+        typer.echo(wanted(clean(trouble, LONGEST)))
     asks = now["asks"]
     if len(asks) > MANY:
         typer.echo(wanted(f"{len(asks)} questions are for you. Read them: midwatch asks"))

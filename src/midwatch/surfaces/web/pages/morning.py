@@ -45,7 +45,8 @@ KINDS = (
 @router.get("/morning", dependencies=[Reads])
 async def morning(request: Request, house: TheHouse, night: str = "") -> HTMLResponse:
     """Show the newest night that has a report, or the requested one."""
-    if not night and not await house.records.find(rec.ReportRow):
+    none = not await house.records.find(rec.ReportRow) or await verdicts.being_written(house.records)
+    if not night and none:
         sessions = await house.records.find(rec.SessionRow, ad_hoc=False)
         return page(request, "morning.html", here="Morning", morning=None, under_way=_under_way(sessions))
     shown = await _shown(house, night)

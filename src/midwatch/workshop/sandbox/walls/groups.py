@@ -51,7 +51,7 @@ def shut(group: str) -> None:
 def members(group: str) -> set[int]:
     """List the processes in the group, and in the groups that one of them made below it."""
     found: set[int] = set()
-    for folder, _, _ in os.walk(group):
+    for folder in _with_all_below(group):
         try:
             found.update(int(line) for line in _read(f"{folder}/cgroup.procs").split())
         except (OSError, ValueError):
@@ -61,11 +61,23 @@ def members(group: str) -> set[int]:
 
 def remove(group: str) -> None:
     """Remove an empty group, and the empty ones below it."""
-    for folder, _, _ in os.walk(group, topdown=False):
+    for folder in reversed(_with_all_below(group)):
         try:
             os.rmdir(folder)  # noqa: PTH106
         except OSError:
             continue
+
+
+def _with_all_below(group: str) -> list[str]:
+    """List a group and those below it, each after the one above; not by recursion, because a process may nest them."""
+    groups = [group]
+    for folder in groups:  # it grows while we read it
+        try:
+            with os.scandir(folder) as found:
+                groups += [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+    return groups
 
 
 def _name(pid: int) -> str:
