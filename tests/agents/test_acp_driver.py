@@ -161,6 +161,16 @@ async def test_a_refusal_that_ends_calls_not_asked_about_yet_is_gone_on_with(sta
     assert ["Not that." in text for text in prompts] == [False, True]
 
 
+async def test_a_refusal_counts_although_another_call_of_its_turn_ends_well_after_it(stand: Stand) -> None:
+    begun = [update("tool_call", toolCallId=call, **run("ls")) for call in ("c", "d")]
+    ends = [update("tool_call_update", toolCallId="c", status="failed")]
+    ends += [update("tool_call_update", toolCallId="d", status="completed")]
+    script = [*begun, ask(0, **run("rm x")), "listen", *ends, DONE, "listen", said("Without it.")]
+    ended = await stand.lead(*BEGIN, *script, {**DONE, "id": 12}, decide=Judge(no=("rm",), why="Not that."))
+    assert ended.outcome is Outcome.OK
+    assert "Not that." in stand.heard()[-1]["params"]["prompt"][0]["text"]
+
+
 PLAN = replace(BRIEF, errand=Errand.PLAN, schema={"type": "object"})
 """A plan: its last words are to be a JSON object."""
 

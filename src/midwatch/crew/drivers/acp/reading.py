@@ -27,7 +27,7 @@ class AcpReader(LineReader):
         """Why it did not start."""
         self.said = ""
         self.unheard = False
-        """Set if the last thing that happened is a refused or failed call that had asked us."""
+        """Set if a call was refused, and it has neither said nor begun anything since."""
         self.refused_one = False
         """Set if a call of this prompt was refused: with it some agents end every other open call."""
         self.turns = 0
@@ -110,6 +110,7 @@ class AcpReader(LineReader):
         if self._worked:
             yield from self._pause()
             yield from self._turn()
+            self.unheard = False
         self._busy, self.latest = True, self.turns
 
     def _count(self, usage: Message) -> None:
@@ -163,7 +164,8 @@ class AcpReader(LineReader):
         # It ran, or was refused, without asking us: report it.
         found = calls(about, self._folder) or [unknown(about)]
         yield from self.asked(call, found)
-        self.unheard = status == "failed" and call not in self.allowed and (self.refused_one or call in self._asked)
+        refused = status == "failed" and call not in self.allowed and (self.refused_one or call in self._asked)
+        self.unheard = self.unheard or refused  # others of the same turn may end well after it
         code = number_in(about, "rawOutput", "metadata", "exit")
         yield ToolEnded(call=call, ok=status == "completed", summary=ends_of(_text(about)), exit_code=code)
         self._calls[call] = {}  # it is over; what it returned may be long

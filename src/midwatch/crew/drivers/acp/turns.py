@@ -69,7 +69,7 @@ class Turns:
 
     async def _give(self, number: int, text: str) -> None:
         self._given = number
-        self._reader.refused_one = False
+        self._reader.refused_one = self._reader.unheard = False
         given = {"sessionId": self._reader.conversation, "prompt": [{"type": "text", "text": text}]}
         await rpc.once(self._talk, f"midwatch-prompt-{number}", rpc.request(PROMPT + number, "session/prompt", given))
 
