@@ -42,8 +42,10 @@ def _odd_names(top: Path) -> None:
 def _no_files(top: Path) -> None:
     top.mkdir()
     os.mkfifo(top / "pipe")
+    folder = os.open(top, os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(top / "socket"))
+        listening.bind(f"/proc/self/fd/{folder}/socket")  # an address has no room for a long path
+    os.close(folder)
 
 
 def _links(top: Path) -> None:

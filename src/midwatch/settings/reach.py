@@ -99,7 +99,7 @@ def reach_of_setting(section: str, field: str) -> SettingReach:
 
 
 def refuse_by_network(name: str, reach: SettingReach) -> None:
-    """Raise where a setting may not be changed over HTTP, whoever asks."""
+    """Raise where a setting may not be changed over HTTP, not even by an owner."""
     if not reach.by_network:
         raise Misuse(
             f"{name} lets code, credentials or visitors through the walls; it is changed on the machine itself only.",

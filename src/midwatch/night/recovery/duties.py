@@ -19,7 +19,7 @@ from midwatch.terms.records import SessionRow
 log = logging.getLogger("midwatch.duties")
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=1)
 SAID_AFTER = 2
-"""Failures in a row after which a person is told; the first may be a locked database."""
+"""Failures in a row after which a person gets a notice; the first may be a locked database."""
 T = TypeVar("T")
 
 
@@ -87,7 +87,7 @@ class Duties:
                 told = notice(self._books.ids, sessions[-1].id, tier, cut(text), subject=sessions[-1].id)
                 await self._books.journal.record(told)
         except Exception:  # the database itself may be what fails
-            log.exception("could not be told: %s", text)
+            log.exception("no notice could be written: %s", text)
             return False
         return bool(sessions)
 

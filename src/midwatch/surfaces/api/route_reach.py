@@ -1,4 +1,4 @@
-"""What each route that writes can do to the machine: the one list of it, for whoever has a scope over HTTP.
+"""What each route that writes can do to the machine: the one list of it, for people and tokens with a scope over HTTP.
 
 A new route must be named here; `tests/promises/test_reach.py` compares the list with the application.
 """

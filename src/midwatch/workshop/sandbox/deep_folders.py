@@ -1,4 +1,4 @@
-"""Walks folders that an agent shaped: of any depth, with any names, while somebody may still change them.
+"""Walks folders that an agent shaped: of any depth, with any names, while its processes may still change them.
 
 There is no recursion, and no path that the kernel could find too long: each step opens one name in the folder before
 it, or `..`. A step up is checked, because a folder that was moved away meanwhile has another one above it.
@@ -215,7 +215,7 @@ class _Left:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with all that is in it, whatever an agent made of it; where something stays, say what.
+    """Remove a folder with all that is in it, in any shape that an agent gave it; where something stays, say what.
 
     The rest is removed all the same. Whoever calls it sees to it that no agent is at work there any more.
     """
@@ -292,7 +292,7 @@ def _unlink(at: Descent, name: str, left: _Left, *, folder: bool = False) -> Non
 
 
 def _mounted_below(folder: Path) -> str:
-    """Name a mount at or below a folder: what is in it belongs to somebody else."""
+    """Name a mount at or below a folder: what is in it belongs to another file system."""
     try:
         lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
     except OSError:
