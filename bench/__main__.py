@@ -4,6 +4,7 @@ Each bench has a process of its own. One that breaks or takes too long counts as
 """
 
 import asyncio
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -71,4 +72,6 @@ if __name__ == "__main__":
     words = sys.argv[1:]
     if unknown := set(words) - {"--here"} - BENCHES.keys():
         sys.exit(f"no bench is called {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}")
+    # A shell lets what it starts in the background ignore it, and what that starts in turn.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(asyncio.run(here(words[1]) if words[:1] == ["--here"] else main(words or list(BENCHES))))

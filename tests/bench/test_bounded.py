@@ -1,7 +1,9 @@
 """A bench that hangs or breaks is reported with its last words, leaves nothing running, and the others go on."""
 
 import asyncio
+import signal
 import sys
+from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -30,6 +32,14 @@ BENCHES = {
     "misses": "print('MISS too slow')",
     "meets": "print('ok   fast')",
 }
+
+
+@pytest.fixture(autouse=True)
+def interruptible() -> Iterator[None]:
+    """Let an interrupt end what is started here, also where the tests run in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 async def test_what_hangs_or_breaks_is_reported_and_the_others_go_on(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,9 +22,10 @@ pytestmark = pytest.mark.slow
 NOW = datetime.now(UTC)
 
 
+@pytest.mark.sweep  # half a minute of processor; tests/nights/test_patrol.py has each duty by itself
 @pytest.mark.parametrize(
     ("kinds", "times"),
-    [(("Nest", "Leave"), 1), pytest.param(tuple(KINDS), 3, marks=pytest.mark.sweep)],
+    [(("Nest", "Leave"), 1), (tuple(KINDS), 3)],
     ids=["a short one", "twelve hours"],
 )
 async def test_a_night_of_harm_ends_in_time_and_leaves_nothing(
