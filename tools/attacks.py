@@ -1,9 +1,10 @@
-"""Run every attack on walls, door, budget, quarantine, clean-up, and every need of honest work; count successes.
+"""Run every attack on walls, door, budget, quarantine, clean-up and server, and every need of honest work; count.
 
 usage: python -m tools.attacks [--json] [--only NAME]
 
-As root, all of it once more as an ordinary user, and each attack also where no walls stand: one that cannot succeed
-there proves nothing by failing. Ends with 1 if an attack succeeded, a need was unmet, or something could not be tried.
+As root, all but the server once more as an ordinary user, and each attack also where no walls stand: one that cannot
+succeed there proves nothing by failing. Ends with 1 if an attack succeeded, a need was unmet, or something could not be
+tried.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import xml.etree.ElementTree as Xml
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -30,7 +32,7 @@ from tests.workshop.walls.attacks import ATTACKS, NEEDS, WORK_OUTSIDE
 from tests.workshop.walls.lab import IDENTITIES, Lab, open_lab
 from tests.workshop.walls.reaching import REACHABLE, REACHING, reach
 from tests.workshop.walls.throw_away import IN_THE_MACHINE, NOT_EVERYWHERE, attack
-from tools.ordinary import as_ordinary_user
+from tools.ordinary import ROOT, as_ordinary_user
 
 WORDS = {
     "attack": ("blocked", "SUCCEEDED"),
@@ -38,6 +40,11 @@ WORDS = {
     "proof": ("works without walls", "PROVES NOTHING"),
 }
 SAID = 300
+AS_TESTS = (
+    *("tests/surfaces/test_odd_clients.py", "tests/surfaces/test_owner_token.py", "tests/surfaces/test_next_start.py"),
+    *("tests/surfaces/test_once.py", "tests/workshop/test_strangers_repository.py", "tests/rules/test_law_fuzz.py"),
+)
+"""Attacks that are written as tests: on the server, on roles and settings, by a stranger's repository, on the law."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +162,26 @@ def on_the_cleanup(who: str, chosen: Callable[[str], bool]) -> Iterator[Outcome]
         yield Outcome("attack", name, who, not said, said)
 
 
+def on_the_server(who: str, chosen: Callable[[str], bool]) -> Iterator[Outcome]:
+    """Run the attacks that are tests; each is blocked where its test passes, and a skipped one counts as not tried."""
+    with tempfile.TemporaryDirectory(prefix="midwatch-server-") as folder:
+        report = Path(folder) / "report.xml"
+        options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", f"--junitxml={report}")
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *AS_TESTS], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        if not report.exists():
+            yield Outcome("attack", "all on the server", who, good=False, said=done.stdout + done.stderr)
+            return
+        for case in Xml.parse(report).iter("testcase"):  # noqa: S314 - pytest wrote it just now
+            name = case.attrib["name"].removeprefix("test_").replace("_", " ")
+            said = " ".join(
+                str(one.attrib.get("message")) for one in case if one.tag in {"failure", "error", "skipped"}
+            )
+            if chosen(name):
+                yield Outcome("attack", name, who, not said, said)
+
+
 def _escaped(escape: Escape) -> str:
     """Tell how it got out, or that nobody can tell that it did not; nothing, if it was stopped for its own reason."""
     with tempfile.TemporaryDirectory(prefix="midwatch-escape-", ignore_cleanup_errors=True) as folder:
@@ -191,6 +218,9 @@ def everything(report: Report, only: str) -> None:
                     for outcome in without_walls(lab, chosen):
                         report.add(outcome)
         elsewhere(report, me, chosen)
+        report.say(f"the server, as {me}")
+        for outcome in on_the_server(me, chosen):
+            report.add(outcome)
 
 
 def elsewhere(report: Report, me: str, chosen: Callable[[str], bool]) -> None:
