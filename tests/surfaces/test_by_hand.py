@@ -232,9 +232,11 @@ def test_without_tmux_attach_says_so_and_follows_the_log(ann: Person) -> None:
 
 
 def test_doctor_tells_walls_toolchains_and_the_room_kept_work_takes(ann: Person) -> None:
-    said = ann.types("doctor").out
+    said = ann.types("doctor", MIDWATCH_SANDBOX__TOOLCHAINS="node,/proc").out
     assert "jobs are walled" in said or "jobs are half-walled" in said or "no walls" in said
-    assert "toolchains lent to jobs: " in said
+    assert "toolchains lent to jobs: node\n" in said
+    assert "The toolchain /proc cannot be used" in said
+    assert "midwatch settings propose sandbox.toolchains=" in said
     assert "kept checkouts take " in said
 
 

@@ -78,6 +78,9 @@ async def test_no_setting_that_opens_the_walls_is_changed_by_token(house: TestHo
         answer = await thief.send("POST", "/settings/proposals", {"changes": {key.name: value}})
         assert answer.status_code in {200, 400}, (key.name, answer.text)
         assert (answer.status_code == 400) or key.reach.by_network, key.name
+        if not key.reach.storable:
+            assert "midwatch.toml" in answer.text, (key.name, answer.text)
+            assert "settings propose" not in answer.text, "that is refused as well"
         if not key.reach.by_network:
             refused.add(key.name)
     assert {"sandbox.isolation", "sandbox.toolchains", "sandbox.registries", "secrets.owl"} <= refused

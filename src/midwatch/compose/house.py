@@ -5,6 +5,7 @@ import contextlib
 import logging
 import os
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -234,17 +235,34 @@ class House(ReadSide):
             kept=secret_files(settings),
         )
 
-    async def rehearse(self, settings: Settings) -> None:
-        """Raise where a start with these settings would fail, or a job could not be given what they name."""
-        standing = self.parts.standing or stand(settings.sandbox.isolation)
+    async def rehearse(self, settings: Settings, before: Settings | None) -> None:
+        """Raise where a start with these settings would fail, or a job could not be given what they name.
+
+        What failed `before` the change already is not its fault, and would be in the way of every other change.
+        """
+        if failing := await asyncio.to_thread(self._failing, settings):
+            known = await asyncio.to_thread(self._failing, before) if before is not None else []
+            for problem in failing:
+                if problem.message not in {one.message for one in known}:
+                    raise problem
+
+    def _failing(self, settings: Settings) -> list[MidwatchError]:
+        """List what would fail with these settings; blocking, because it asks programs."""
+        failing, standing, crew = list[MidwatchError](), self.standing, Crew(fixed=self.crew.fixed)
+        with _noted(failing):
+            standing = self.parts.standing or stand(settings.sandbox.isolation)
         for text in settings.sandbox.registries:
-            route_of(text, self.vault)
+            with _noted(failing):
+                route_of(text, self.vault)
         for hosts in (settings.sandbox.domains, settings.sandbox.setup_domains, settings.ceilings.domains):
-            rules_of(hosts)
-        model_prices(settings)
-        crew = Crew(fixed=self.crew.fixed)
-        await asyncio.to_thread(crew.call, settings, self.home)
-        await asyncio.to_thread(self._enclosure_for, settings, standing, crew.lent)
+            for host in hosts:
+                with _noted(failing):
+                    rules_of((host,))
+        with _noted(failing):
+            model_prices(settings)
+        with _noted(failing):
+            crew.call(settings, self.home)
+        return [*failing, *self._enclosure_for(settings, standing, crew.lent).left_out]
 
     def _entrance(self) -> Entrance:
         return Entrance(
@@ -262,7 +280,11 @@ class House(ReadSide):
         await super().reload_settings()
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         await asyncio.to_thread(self.crew.call, self.loaded.settings, self.home)
+        before = self._walls_troubles()
         self.workshop.refit(await asyncio.to_thread(self._enclosure))
+        for trouble in self._walls_troubles():
+            if trouble not in before:
+                log.warning("%s", trouble)
         self.doors.prices.override(model_prices(self.loaded.settings))
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():
@@ -290,7 +312,10 @@ class House(ReadSide):
                     await self.reload_settings()
 
     def troubles(self) -> tuple[str, ...]:
-        return self.duties.troubles()
+        return (*self._walls_troubles(), *self.duties.troubles())
+
+    def _walls_troubles(self) -> tuple[str, ...]:
+        return tuple(f"{one.message} {one.hint}" for one in self.workshop.enclosure.left_out)
 
     async def look_here(self) -> None:
         await self.forge_watch.look_here()
@@ -307,3 +332,11 @@ class House(ReadSide):
         self._apprise.close()
         await self.writer.close()
         await super().dispose()
+
+
+@contextlib.contextmanager
+def _noted(problems: list[MidwatchError]) -> Iterator[None]:
+    try:
+        yield
+    except MidwatchError as problem:
+        problems.append(problem)

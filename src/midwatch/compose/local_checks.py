@@ -16,11 +16,11 @@ from midwatch.gateway.vault import Vault
 from midwatch.ports.channel import Destination
 from midwatch.ports.clock import Clock
 from midwatch.settings import Settings, secret_references
-from midwatch.settings.derived import channel_secret
+from midwatch.settings.derived import channel_secret, secret_files
 from midwatch.terms.secrets import SecretReference
 from midwatch.workshop.git.git import Git
 from midwatch.workshop.sandbox.disk import weigh
-from midwatch.workshop.sandbox.isolation import stand
+from midwatch.workshop.sandbox.isolation import lendable, stand
 from midwatch.workshop.sandbox.walls.probe import IsolationFound
 from midwatch.workshop.upkeep import machine
 
@@ -44,6 +44,12 @@ def sleep_risk() -> machine.SleepRisk:
 def walls_here(wanted: str) -> IsolationFound:
     """Try which sandbox can be built here."""
     return stand(wanted)
+
+
+def not_lent(home: Path, settings: Settings) -> dict[str, str]:
+    """Say which toolchains of the settings no job gets, and why."""
+    tried = {name: lendable(home, (name,), secret_files(settings))[1] for name in settings.sandbox.toolchains}
+    return {name: f"{left_out[0].message} {left_out[0].hint}" for name, left_out in tried.items() if left_out}
 
 
 def kept_bytes(folder: Path) -> int:

@@ -1,6 +1,8 @@
 """What reading needs, and no more: settings, records, journal, blobs. A verb without a server imports only this."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -44,13 +46,17 @@ class ReadSide:
         """Load the settings with their stored versions; called at start and whenever a version is applied."""
         self.loaded = load_settings(self.home, stored=await self._stored(), flags=self._flags)
 
-    async def next_starts(self, changes: Mapping[str, JsonValue]) -> tuple[Settings, ...]:
-        """Load the settings as the next start would with one more version: as this one was started, and plainly."""
-        stored = [*await self._stored(), changes]
+    async def next_starts(self, changes: Mapping[str, JsonValue]) -> tuple[tuple[Settings | None, Settings], ...]:
+        """Load the settings as the next start would without and with one more version: as this one began, and plainly.
+
+        Without it they may be unreadable, where the environment covers what is stored; the version may not cure that.
+        """
+        stored = await self._stored()
         opens = {name: self.loaded.value_of(name) for name in ("database.url",) if self.loaded.settings.database.url}
-        alike = load_settings(self.home, stored=stored, flags=self._flags).settings
-        plain = load_settings(self.home, stored=stored, environ={}, flags=opens).settings
-        return (alike,) if alike == plain else (alike, plain)
+        alike = partial(load_settings, self.home, flags=self._flags)
+        plain = partial(load_settings, self.home, environ={}, flags=opens)
+        both = tuple(pair for load in (alike, plain) if (pair := _with_and_without(load, stored, changes)))
+        return both[:1] if both[:1] == both[1:] else both
 
     async def _stored(self) -> list[dict[str, JsonValue]]:
         applied = [row for row in await self.records.find(SettingsRow, state="applied") if row.version is not None]
@@ -81,6 +87,21 @@ class ReadSide:
 
     async def dispose(self) -> None:
         await self.reader.close()
+
+
+def _with_and_without(
+    load: Callable[..., LoadedSettings], stored: Sequence[Mapping[str, JsonValue]], changes: Mapping[str, JsonValue]
+) -> tuple[Settings | None, Settings] | None:
+    """Load the settings without and with a change; nothing where neither can be read: the change is not why."""
+    before: Settings | None = None
+    with contextlib.suppress(MidwatchError):
+        before = load(stored=stored).settings
+    try:
+        return before, load(stored=[*stored, changes]).settings
+    except MidwatchError:
+        if before is not None:
+            raise
+        return None
 
 
 def database_url(home: Path, loaded: LoadedSettings) -> str:

@@ -98,8 +98,19 @@ def reach_of_setting(section: str, field: str) -> SettingReach:
     return next((LISTED[name] for name in named if name in LISTED), SettingReach.PROGRAM)
 
 
+_DECIDES: Final = {
+    SettingReach.DATABASE: "says where the database is",
+    SettingReach.PROGRAM: "decides what runs on the machine, or where credentials and notices go",
+}
+
+
 def refuse_by_network(name: str, reach: SettingReach) -> None:
     """Raise where a setting may not be changed over HTTP, not even by an owner."""
+    if not reach.storable:
+        raise Misuse(
+            f"{name} {_DECIDES[reach]}; no proposal changes it, only midwatch.toml or the environment.",
+            hint="On the machine: write it into midwatch.toml in the data folder, and start Midwatch again.",
+        )
     if not reach.by_network:
         raise Misuse(
             f"{name} lets code, credentials or visitors through the walls; it is changed on the machine itself only.",

@@ -3,6 +3,7 @@
 import os
 import pwd
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -32,10 +33,12 @@ OF_THE_SYSTEM: Final = (
 )
 NAMED_BY: Final = (
     *("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AZURE_CONFIG_DIR", "CLOUDSDK_CONFIG", "DOCKER_CONFIG"),
-    *("GH_CONFIG_DIR", "GIT_ASKPASS", "GNUPGHOME", "GOOGLE_APPLICATION_CREDENTIALS", "KUBECONFIG", "NETRC"),
+    *("GH_CONFIG_DIR", "GNUPGHOME", "GOOGLE_APPLICATION_CREDENTIALS", "KUBECONFIG", "NETRC"),
     *("NPM_CONFIG_USERCONFIG", "PASSWORD_STORE_DIR", "PGPASSFILE", "PIP_CONFIG_FILE", "SSH_AUTH_SOCK"),
 )
 """Variables that say where a tool keeps its secrets, where it is not the usual place."""
+SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - people keep fast checkouts there
+"""A repository may lie in it, unlike in the rest of /dev."""
 BY_NAME: Final = frozenset(
     {
         *(one for one in IN_A_HOME if "/" not in one),
@@ -51,20 +54,16 @@ def refuse_secret_place(path: Path, what: str, *, home: Path | None = None, kept
 
     `home` is the data folder, `kept` are files that the settings name as secrets.
     """
-    real = _real(path)
-    for place in _places(home, kept):
-        if real == place or real in place.parents or place in real.parents:
-            raise Misuse(f"{what} {path} cannot be used: {_said(real, place, home)}.", hint=HINT)
-    if found := _by_name(real):
-        raise Misuse(f"{what} {path} cannot be used: it holds {found}, which is usually a secret.", hint=HINT)
+    if why := why_secret(path, home=home, kept=kept):
+        raise Misuse(f"{what} {path} cannot be used: {why}.", hint=HINT)
 
 
 def refuse_inside_secret_place(path: Path, what: str, *, home: Path | None = None) -> None:
     """Raise where this path is a place of secrets or lies in one; what only holds one beside it may be used."""
     real = _real(path)
-    if (real.parent / OF_A_DEMO).is_file():
+    if (real.parent / OF_A_DEMO).is_file() or SHARED_MEMORY in real.parents:
         return
-    for place in _places(home, ()):
+    for place in _places(real, home, ()):
         if real == place or place in real.parents:
             raise Misuse(f"{what} {path} cannot be used: {_said(real, place, home)}.", hint=HINT)
 
@@ -72,32 +71,39 @@ def refuse_inside_secret_place(path: Path, what: str, *, home: Path | None = Non
 def holds_secret(path: Path, *, home: Path | None = None, kept: Iterable[Path] = ()) -> bool:
     """Return whether a path may not be lent."""
     try:
-        refuse_secret_place(path, "The path", home=home, kept=kept)
+        return bool(why_secret(path, home=home, kept=kept))
     except Misuse:
         return True
-    return False
+
+
+def why_secret(path: Path, *, home: Path | None = None, kept: Iterable[Path] = ()) -> str:
+    """Say why a path may not be lent; nothing where it may be."""
+    real = _real(path)
+    for place in _places(real, home, kept):
+        if real == place or real in place.parents or place in real.parents:
+            return _said(real, place, home)
+    found = _by_name(real)
+    return f"it holds {found}, which is usually a secret" if found else ""
 
 
 HINT: Final = "Name a folder that holds no secret."
 
 
 def _said(real: Path, place: Path, home: Path | None) -> str:
-    known = "Midwatch's own data" if home is not None and place == _real(home) else f"secrets ({place})"
-    return (
-        f"it is where {known} is kept"
-        if real == place
-        else f"it holds {known}"
-        if real in place.parents
-        else (f"it lies in a place of {known}")
-    )
+    ours = place in {data for one in _data(home) for data in (one, _real(one))}
+    known = f"Midwatch's own data ({place})" if ours else f"secrets ({place})"
+    if real in place.parents:
+        return f"it holds {known}" if _exists(place) else f"it would hold {known}"
+    where = "it is" if real == place else "it lies in"
+    return f"{where} the place of {known}"
 
 
-def _places(home: Path | None, kept: Iterable[Path]) -> Iterator[Path]:
-    """Give every known place, as written and as its links lead."""
+def _places(real: Path, home: Path | None, kept: Iterable[Path]) -> Iterator[Path]:
+    """Give every known place that may have to do with a path, as written and as its links lead."""
     own = Path.home()
     named = (*_data(home), *kept, *(own / one for one in IN_A_HOME), *_named_by(environment()))
-    there = (*(place / one for place in _homes() for one in (*IN_A_HOME, *IN_A_TOOL)), *map(Path, OF_THE_SYSTEM))
-    for place in (*named, *(one for one in there if _exists(one))):
+    there = (*(place / one for place in _homes(real) for one in (*IN_A_HOME, *IN_A_TOOL)), *map(Path, OF_THE_SYSTEM))
+    for place in chain(named, (one for one in there if _exists(one))):
         yield place
         if (real := _real(place)) != place:
             yield real
@@ -107,8 +113,12 @@ def _data(home: Path | None) -> tuple[Path, ...]:
     return (data_folder(), home) if home is not None else (data_folder(),)
 
 
-def _homes() -> set[Path]:
-    return {Path.home(), *(Path(one.pw_dir) for one in pwd.getpwall())}
+def _homes(real: Path) -> set[Path]:
+    """Give our own home, and those that a path lies in or above: to look into any other may mount it."""
+    named = {Path(one.pw_dir) for one in pwd.getpwall()}
+    above = {parent: _real(parent) for parent in {one.parent for one in named}}
+    at = {above[one.parent] / one.name for one in named}
+    return {Path.home(), *(one for one in at if one == real or one in real.parents or real in one.parents)}
 
 
 def _named_by(environ: Mapping[str, str]) -> Iterator[Path]:

@@ -1,5 +1,6 @@
 """Proposes and applies changes of settings: who may from where, and whether the next start could read the result."""
 
+import asyncio
 from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
@@ -37,9 +38,9 @@ async def _possible(house: House, changes: Mapping[str, JsonValue], by: Caller) 
     _allowed_from_here(changes, by)
     await house.reload_settings()
     differences = diff(house.loaded, changes)
-    for settings in await house.next_starts(changes):
-        await house.rehearse(settings)
-        _servable(settings, changes)
+    for before, settings in await house.next_starts(changes):
+        await house.rehearse(settings, before)
+        await asyncio.to_thread(_servable, settings, changes)
     return differences
 
 
@@ -50,6 +51,6 @@ def _allowed_from_here(names: Iterable[str], by: Caller) -> None:
 
 
 def _servable(settings: Settings, changes: Iterable[str]) -> None:
-    """Try the address that the pages would be served on; a port that is taken now may be free then."""
+    """Try the address that the pages would be served on; a port that is taken now may be free then. Blocking."""
     if set(SERVED) & set(changes) and settings.server.port:
         refuse_unservable(settings.server.host, settings.server.port)

@@ -101,7 +101,7 @@ class StatusNow(Term):
     fuel: tuple[Fuel, ...]
     headline: str
     troubles: tuple[str, ...]
-    """Recurring duties of the server that fail, such as removing old checkouts, each with its reason."""
+    """Duties of the server that fail again and again, and lent folders that no job gets, each with its reason."""
 
 
 @READS.at("/status")

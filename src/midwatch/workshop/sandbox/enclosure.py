@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
-from midwatch.errors import Broken
+from midwatch.errors import Broken, Misuse
 from midwatch.ports.network import RoomNetwork
 from midwatch.ports.redaction import NewScrub
 from midwatch.terms.trust import Isolation
@@ -29,6 +29,8 @@ class Enclosure:
     isolation: Isolation = Isolation.NONE
     toolchains: tuple[Path, ...] = ()
     """Read-only, at their own paths."""
+    left_out: tuple[Misuse, ...] = ()
+    """Why what the settings lend is not lent, or what is lent and should not be."""
     path: str = field(default_factory=lambda: os.pathsep.join(os.get_exec_path()))
     """Where commands are searched; folders that are not lent do not exist inside."""
     limits: SandboxLimits = field(default_factory=SandboxLimits)

@@ -8,13 +8,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import midwatch
 from midwatch.errors import Broken, Misuse
 from midwatch.ports.redaction import NewScrub
-from midwatch.settings.secret_places import holds_secret, refuse_secret_place
+from midwatch.settings.secret_places import refuse_secret_place, why_secret
 from midwatch.terms.trust import Isolation
 from midwatch.workshop.rooms.logs import Untouched
 from midwatch.workshop.sandbox.enclosure import Enclosure
@@ -31,6 +32,10 @@ _ASKED: Final = {  # what prints where a toolchain is
 }
 _FILES: Final = {"uv": ("uv", "uvx")}
 _NAMES: Final = (*_ASKED, *_FILES)
+_WAY_OUT: Final = (
+    "Change the setting: midwatch settings propose sandbox.toolchains=FOLDER,FOLDER --apply, "
+    "or MIDWATCH_SANDBOX__TOOLCHAINS where it is set there."
+)
 _SYSTEM: Final = Path("/usr")
 """Every job has it already."""
 
@@ -66,13 +71,14 @@ def enclosure(  # noqa: PLR0913 - each is one plain fact about the walls
 ) -> Enclosure:
     """Equip the walls: our own Python, because the housekeeper runs in it, and the folders the person named.
 
-    `kept` are files in which the settings say that a secret is; no folder that holds one is lent.
+    `kept` are files in which the settings say that a secret is; no folder that holds one is lent. A folder may come to
+    hold one at any time, so what cannot be lent is left out and said, and keeps no server from starting.
     """
-    folders = tuple(_folder(name, home, kept) for name in toolchains if name not in _NAMES)
-    named = (*(place for name in toolchains if name in _NAMES for place in _lent_by_name(name, home)), *folders)
+    named, left_out = lendable(home, toolchains, kept)
     return Enclosure(
         isolation=isolation,
         toolchains=(*_own_ground(), *named),
+        left_out=(*_secrets_in_own_ground(home, kept), *left_out),
         path=_path(named),
         limits=limits,
         copies_setup=copies_setup,
@@ -80,14 +86,25 @@ def enclosure(  # noqa: PLR0913 - each is one plain fact about the walls
     )
 
 
+def lendable(
+    home: Path, toolchains: tuple[str, ...], kept: tuple[Path, ...]
+) -> tuple[tuple[Path, ...], tuple[Misuse, ...]]:
+    """Return what of the toolchains every job may read, and of the rest why no job may."""
+    lent, left_out = list[Path](), list[Misuse]()
+    for name in sorted(toolchains, key=lambda name: name not in _NAMES):
+        try:
+            lent += _lent_by_name(name, home, kept) if name in _NAMES else (_folder(name, home, kept),)
+        except Misuse as problem:
+            left_out.append(Misuse(problem.message, hint=_WAY_OUT))
+    return tuple(lent), tuple(left_out)
+
+
 def _folder(name: str, home: Path, kept: tuple[Path, ...]) -> Path:
     """Return a folder that jobs may read, as the person named it."""
     refuse_secret_place(Path(name), "The toolchain", home=home, kept=kept)
     folder = Path(name).expanduser()
     if not folder.is_dir():
-        raise Misuse(
-            f"The toolchain {folder} is not a folder.", hint="Correct it: midwatch settings sandbox.toolchains"
-        )
+        raise Misuse(f"The toolchain {folder} is not a folder.")
     return folder
 
 
@@ -101,6 +118,16 @@ def _own_ground() -> tuple[Path, ...]:
     return tuple(kept)
 
 
+def _secrets_in_own_ground(home: Path, kept: tuple[Path, ...]) -> Iterator[Misuse]:
+    """Say where jobs may read a secret beside our own programs; these are lent all the same: no job runs without."""
+    for place in _own_ground():
+        if why := why_secret(place, home=home, kept=kept):
+            yield Misuse(
+                f"Every job reads the folder of Midwatch's own programs, {place}, but {why}.",
+                hint="Move the secret, or install Midwatch in a folder of its own.",
+            )
+
+
 def _path(toolchains: tuple[Path, ...]) -> str:
     """Search the named folders first, then where the person's own shell would search."""
     folders = [folder for place in toolchains for folder in (place / "bin", place) if folder.is_dir()]
@@ -108,13 +135,15 @@ def _path(toolchains: tuple[Path, ...]) -> str:
     return os.pathsep.join([*map(str, folders), *os.get_exec_path()])
 
 
-def _lent_by_name(name: str, home: Path) -> tuple[Path, ...]:
+def _lent_by_name(name: str, home: Path, kept: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return what to lend: the toolchain's own folder or files; nothing where it belongs to the system or is absent.
 
-    Nor where it holds a secret, as where a program of that name says that it is at home in one.
+    Refused where it holds a secret, as where a program of that name says that it is at home in one.
     """
     places = _lent_from(name, os.pathsep.join(os.get_exec_path()))
-    return tuple(place for place in places if not holds_secret(place, home=home))
+    for place in places:
+        refuse_secret_place(place, f"The toolchain {name} in", home=home, kept=kept)
+    return places
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from midwatch.surfaces.cli.shell.screen import JSON_FLAG, bad, good, show_json, 
 
 MARKS = {"ok": good("ok  "), "look": wanted("look"), "bad": bad("bad ")}
 Finding = dict[str, str]
+TRIED_AGAIN = "It is tried again; everything else goes on. The server's log says more."
 
 
 def doctor(
@@ -122,8 +123,7 @@ def _failed_work() -> list[Finding]:
 
 def _failing_duties() -> list[Finding]:
     """List what the server does again and again, and what fails each time."""
-    hint = "It is tried again; everything else goes on. The server's log says more."
-    return [finding("look", trouble, hint) for trouble in client.get("/status")["troubles"]]
+    return [finding("look", trouble, TRIED_AGAIN) for trouble in client.get("/status")["troubles"]]
 
 
 def _walls() -> list[Finding]:
@@ -135,15 +135,19 @@ def _walls() -> list[Finding]:
 
     home = client.home()
     try:
-        sandbox = load_settings(home).settings.sandbox
+        settings = load_settings(home).settings
+        sandbox = settings.sandbox
         here = local_checks.walls_here(sandbox.isolation)
     except MidwatchError as error:
         return [finding("bad", error.message, error.hint)]
     walls = WALLS[here.isolation]
     state = "ok" if walls.state == "good" and not here.fix else "look"
     found = [finding(state, f"jobs are {walls.mark}: {here.why}" if walls.state != "bad" else here.why, here.fix)]
-    lent = ", ".join(sandbox.toolchains) or "none besides the system's own programs and Midwatch's own Python"
+    left_out = local_checks.not_lent(home, settings)
+    lent = ", ".join(name for name in sandbox.toolchains if name not in left_out)
+    lent = lent or "none besides the system's own programs and Midwatch's own Python"
     found.append(finding("ok", f"toolchains lent to jobs: {lent}"))
+    found += [finding("look", trouble, TRIED_AGAIN) for trouble in left_out.values()]
     if (home / "checkouts").is_dir():
         found.append(finding("ok", f"kept checkouts take {size(local_checks.kept_bytes(home / 'checkouts'))}"))
     return found
