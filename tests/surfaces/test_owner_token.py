@@ -155,3 +155,17 @@ async def test_a_former_owner_has_no_link_in_store(house: TestHouse, thief: Hija
         assert (await ann.api("DELETE", "/people/eve")).status_code == 200
         opened = await later.post("/welcome", {"key": key, "name": "eve2", "password": "a quiet night of work"})
         assert opened.status_code == 401
+
+
+async def test_a_former_owner_has_no_token_of_another(house: TestHouse, thief: Hijacked) -> None:
+    async with visiting(house.house) as eve, visiting(house.house) as ann, visiting(house.house) as program:
+        await welcome(house.house, ann, "bea", Role.OWNER)
+        for ending in ("PATCH", "DELETE"):
+            await welcome(house.house, eve, f"eve-{ending}", Role.OWNER)
+            made = (await eve.api("POST", "/tokens", {"name": "kept", "person": "ann"})).json()
+            carried = {"authorization": f"Bearer {made['secret']}"}
+            assert (await program.api("GET", "/status", **carried)).status_code == 200
+            ended = await ann.api(ending, f"/people/eve-{ending}", {"role": "viewer"} if ending == "PATCH" else None)
+            assert ended.status_code == 200, ended.text
+            assert (await program.api("GET", "/status", **carried)).status_code == 401
+    assert (await thief.send("GET", "/status")).status_code == 200, "what other owners made stays"
