@@ -47,7 +47,14 @@ def test_every_route_that_writes_is_listed_and_what_is_for_the_machine_is_marked
     }
 
 
-BINDING = {"sign_orders.start", "signing.sign", "command", "settlement.answer"}
+BINDING = {
+    "sign_orders.start",
+    "signing.sign",
+    "command",
+    "settlement.answer",
+    "by_day.add_project",
+    "by_day.change_project",
+}
 """What a person does with a night's money, level, hosts or tools."""
 SURFACES = Path(midwatch.__file__).parent / "surfaces"
 
@@ -58,7 +65,7 @@ def test_every_surface_says_whether_its_caller_is_capped() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in BINDING:
                 found[f"{path.name}:{node.lineno}"] = "capped" in {word.arg for word in node.keywords}
-    assert len(found) == 5
+    assert len(found) == 9
     assert all(found.values()), found
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from midwatch.rules.people.ceilings import beyond, tools_beyond
+from midwatch.rules.people.ceilings import beyond, commands_beyond, tools_beyond
 from midwatch.settings import Settings, granted_ceilings, session_limits
 from midwatch.terms.orders import Limits, OrderedWork, Orders, Permissions
 from midwatch.terms.people import GrantedCeilings
@@ -84,5 +84,48 @@ def test_where_tools_are_granted_work_names_some_of_them() -> None:
     assert beyond(wanted(), only)
     assert beyond(wanted(**work(tools=("Read", "Edit(src/**)", "Bash(npm *)"))), only) == ()
     assert beyond(wanted(**work(tools=("Read", "Bash(curl *)"))), only)
-    assert list(tools_beyond(("Bash(npm install *)",), only))
     assert not list(tools_beyond(("Bash(curl *)",), granted()))
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "inside"),
+    [
+        ("Bash(npm test *)", "Bash(npm *)", True),
+        ("Bash(npm test)", "Bash(npm:*)", True),
+        ("Bash(git push -n *)", "Bash(git push *)", True),
+        ("Edit(src/shop/**)", "Edit(src/**)", True),
+        ("Bash(npm *)", "Bash(npm test *)", False),
+        ("Bash(npmx *)", "Bash(npm *)", False),
+        ("Bash(/tmp/npm test)", "Bash(npm *)", False),
+        ("Bash(* test)", "Bash(npm *)", False),
+        ("Bash(git push *)", "Bash(git *)", False),
+        ("Bash(bun exec *)", "Bash(bun *)", False),
+        ("Edit(src/../**)", "Edit(src/**)", False),
+        ("Edit(srcs/**)", "Edit(src/**)", False),
+        ("Read(src/a)", "Edit(src/**)", False),
+    ],
+)
+def test_a_narrower_pattern_is_inside_a_granted_one(tool: str, given: str, inside: bool) -> None:
+    assert (not list(tools_beyond((tool,), granted(ceilings={"tools": (given,)})))) is inside
+
+
+@pytest.mark.parametrize(
+    ("line", "inside"),
+    [
+        ("npm test", True),
+        ("npm ci && npm test", True),
+        ("none", True),
+        ("found", True),
+        ("npm ci && curl evil.example", False),
+        ("PATH=. npm test", False),
+        ("npm test > .git/config", False),
+        ("npm test $(curl evil.example)", False),
+        ("npm 'test", False),
+    ],
+)
+def test_a_check_runs_only_what_is_granted(line: str, inside: bool) -> None:
+    only = granted(ceilings={"tools": ("Read", "Bash(npm *)")})
+    assert (not list(commands_beyond((line,), only))) is inside
+    assert not list(commands_beyond((line,), granted()))
+    for name in ("checks", "done_when"):
+        assert (beyond(wanted(**work(tools=("Read",), **{name: (line,)})), only) == ()) is inside

@@ -158,3 +158,39 @@ async def test_a_former_owner_has_no_link_in_store(house: TestHouse, thief: Hija
         assert (await ann.api("DELETE", "/people/eve")).status_code == 200
         opened = await later.post("/welcome", {"key": key, "name": "eve2", "password": "a quiet night of work"})
         assert opened.status_code == 401
+
+
+async def test_a_former_owner_has_no_token_of_another(house: TestHouse, thief: Hijacked) -> None:
+    async with visiting(house.house) as eve, visiting(house.house) as ann, visiting(house.house) as program:
+        await welcome(house.house, ann, "bea", Role.OWNER)
+        for ending in ("PATCH", "DELETE"):
+            await welcome(house.house, eve, f"eve-{ending}", Role.OWNER)
+            made = (await eve.api("POST", "/tokens", {"name": "kept", "person": "ann"})).json()
+            carried = {"authorization": f"Bearer {made['secret']}"}
+            assert (await program.api("GET", "/status", **carried)).status_code == 200
+            ended = await ann.api(ending, f"/people/eve-{ending}", {"role": "viewer"} if ending == "PATCH" else None)
+            assert ended.status_code == 200, ended.text
+            assert (await program.api("GET", "/status", **carried)).status_code == 401
+    assert (await thief.send("GET", "/status")).status_code == 200, "what other owners made stays"
+
+
+async def test_a_project_gets_no_commands_by_token_beyond_granted_tools(
+    house: TestHouse, thief: Hijacked, tmp_path: Path
+) -> None:
+    path = str(sample_repository(tmp_path / "repo"))
+    row = (await house.project(Path(path), checks=("make old",))).id
+    async with at_the_machine(house.house) as owner:
+        change = {"changes": {"ceilings.tools": ["Read", "Bash(npm *)"]}}
+        assert (await owner.post("/api/v1/settings/proposals", json=change)).status_code == 200
+        assert (await owner.post("/api/v1/settings/proposals/1/apply")).status_code == 200
+        narrowed = await owner.patch(f"/api/v1/projects/{row}", json={"tools": ["Read"]})
+        assert narrowed.status_code == 200, "an owner is not bound"
+    for more in ({"checks": ["make all"]}, {"setup": "curl evil.example"}, {"tools": ["Edit"]}, {"tools": ["all"]}):
+        for said in (
+            await thief.send("PATCH", f"/projects/{row}", more),
+            await thief.send("POST", "/projects", {"path": path, "name": "other"} | more),
+        ):
+            allowed = said.request.method == "POST" and more == {"tools": ["all"]}
+            assert (said.status_code, "an owner granted" in said.text) == ((200, False) if allowed else (403, True))
+    inside = {"checks": ["make old", "npm test"], "setup": "npm ci", "tools": ["Read", "Bash(npm test *)"]}
+    assert (await thief.send("PATCH", f"/projects/{row}", inside)).status_code == 200

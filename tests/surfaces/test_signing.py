@@ -3,13 +3,17 @@
 import re
 from pathlib import Path
 
+import pytest
+
+from midwatch.evening import accounts, sign_orders
 from midwatch.evening import projects as by_day
-from midwatch.evening import sign_orders
+from midwatch.terms.people import Role, Scope
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import NoticeRow, SessionRow
+from midwatch.terms.trust import Level
 from tests.nights.house import a_house, orders, sample_repository
 from tests.surfaces.test_tonight_page import Browser, fresh_hash, with_a_draft
-from tests.surfaces.visitor import visiting, welcome
+from tests.surfaces.visitor import token, visiting, welcome
 
 BODY = 'id="tonight-body"'
 
@@ -162,3 +166,42 @@ async def test_a_setting_that_the_sheet_shows_is_signed_too(tmp_path: Path) -> N
         await browser.at.house.reload_settings()
         refused = await browser.post("/tonight/start", status=409, shown=mine)
         assert "a job changes at most 999 files" in refused
+
+
+@pytest.mark.parametrize(
+    ("now", "why"),
+    [
+        (None, "bob, who signed, was removed since."),
+        (Role.APPROVER, "bob, who signed, is approver now and may not start a night."),
+    ],
+)
+async def test_a_signature_ends_with_the_right_to_sign(tmp_path: Path, now: Role | None, why: str) -> None:
+    async with with_a_draft(tmp_path, level=Level.OBSERVE) as browser, visiting(browser.at.house) as bob:
+        await welcome(browser.at.house, bob, "bob", Role.OPERATOR)
+        pressed = await bob.post("/tonight/start", {"shown": fresh_hash(await browser.get())})
+        assert "You can close this page." in pressed.text
+        entrance = browser.at.house.entrance
+        await (accounts.set_role(entrance, "bob", now, by="ann") if now else accounts.remove(entrance, "bob", by="ann"))
+        await browser.at.settle()
+        draft = await night(browser)
+        assert (draft.state, draft.signing_by, draft.unsigned_because) == (SessionState.BRIEFING, "", why)
+        assert f"The night has not begun: {why}" in [one.text for one in await browser.at.house.records.find(NoticeRow)]
+
+
+async def test_a_signature_by_an_owners_token_stays_a_programs_while_it_waits(tmp_path: Path) -> None:
+    async with with_a_draft(tmp_path, level=Level.OBSERVE) as browser, visiting(browser.at.house) as ann:
+        house = browser.at.house
+        await welcome(house, ann)
+        program = await token(house, "ann", *Scope)
+        shown = fresh_hash(await browser.get())
+        async with visiting(house) as there:
+            pressed = await there.post("/tonight/start", {"shown": shown}, **program)
+        assert "You can close this page." in pressed.text
+        assert (await night(browser)).signing_capped
+        row = await by_day.propose_settings(house.books, {"ceilings.tools": ["Read"]}, by="ann")
+        await by_day.apply_settings(house.books, row.id, by="ann")
+        await house.reload_settings()
+        await browser.at.settle()
+        draft = await night(browser)
+        assert (draft.state, draft.signing_capped) == (SessionState.BRIEFING, False)
+        assert "among the tools that an owner granted (Read)" in draft.unsigned_because

@@ -183,25 +183,42 @@ async def by_token(entrance: Entrance, secret: str) -> tuple[PersonRow, TokenRow
 
 
 async def set_role(entrance: Entrance, name: str, role: Role, *, by: str) -> PersonRow:
-    """Change a person's role; the last owner stays an owner. Links that a former owner may have made end."""
+    """Change a person's role; the last owner stays an owner. A former owner's links and tokens for others end."""
     person = await person_named(entrance, name)
     if role is not Role.OWNER:
         await _not_the_last_owner(entrance, person)
-    await entrance.journal.record(ev.PersonChanged(person=person.id, role=role), actor=by)
+    made = () if role is Role.OWNER else await _made_for_others(entrance, person)
+    revoked = (ev.TokenRevoked(token=one.id) for one in made)
+    await entrance.journal.record(ev.PersonChanged(person=person.id, role=role), *revoked, actor=by)
+    await _forget(entrance, made)
     if person.role is Role.OWNER is not role:
         await entrance.keys.withdraw_links()
     return await entrance.records.get(PersonRow, person.id)
 
 
 async def remove(entrance: Entrance, name: str, *, by: str) -> PersonRow:
-    """Remove a person's access; their logins and tokens end now, and links that a former owner may have made."""
+    """Remove a person's access; their logins and tokens end now, and what a former owner made for others."""
     person = await person_named(entrance, name)
     await _not_the_last_owner(entrance, person)
-    await entrance.journal.record(ev.PersonRemoved(person=person.id), actor=by)
+    made = await _made_for_others(entrance, person)
+    revoked = (ev.TokenRevoked(token=one.id) for one in made)
+    await entrance.journal.record(ev.PersonRemoved(person=person.id), *revoked, actor=by)
     await entrance.keys.forget(person.id)
+    await _forget(entrance, made)
     if person.role is Role.OWNER:
         await entrance.keys.withdraw_links()
     return person.model_copy(update={"removed": True})
+
+
+async def _made_for_others(entrance: Entrance, person: PersonRow) -> tuple[TokenRow, ...]:
+    """Find the tokens of other people that this person made: whoever made one has seen its secret."""
+    made = await entrance.records.find(TokenRow, issued_by=person.name, revoked=False)
+    return tuple(one for one in made if one.person != person.id)
+
+
+async def _forget(entrance: Entrance, tokens: tuple[TokenRow, ...]) -> None:
+    for token in tokens:
+        await entrance.keys.forget(token.id)
 
 
 async def issue_token(

@@ -1,6 +1,7 @@
 """Starts preflights of tonight's orders, and finds the last result (X10)."""
 
 import contextlib
+from dataclasses import dataclass
 
 from midwatch.errors import MidwatchError
 from midwatch.evening import sign_orders
@@ -19,14 +20,24 @@ from midwatch.terms.records import PreflightRow, ProjectRow, SessionRow
 from midwatch.terms.trust import Level
 
 
+@dataclass(frozen=True, slots=True)
+class WaitingSignature:
+    """What a person signs if the preflight finds nothing bad: the hash of the sheet they were shown.
+
+    Who is `capped` signs only what an owner granted.
+    """
+
+    shown: str
+    capped: bool
+
+
 async def begin(
-    evening: Evening, *, by: str, to_sign: bool = False, anyway: bool = False, signs: str = ""
+    evening: Evening, *, by: str, to_sign: bool = False, anyway: bool = False, signature: WaitingSignature | None = None
 ) -> PreflightRow:
     """Start a preflight of everything the open draft needs; one that already runs for the same plan is returned.
 
     `to_sign` first raises what keeps the orders from being signed whatever a preflight finds, and accepts a recent
-    preflight that found nothing bad; with `anyway`, any recent one. `signs` is the hash of a sheet that the person was
-    shown and signs if the preflight finds nothing bad.
+    preflight that found nothing bad; with `anyway`, any recent one. A `signature` is given if it finds nothing bad.
     """
     books = evening.books
     session = await sign_orders.current_draft(books.records)
@@ -34,17 +45,26 @@ async def begin(
     plan = await plan_of(books.records, books.settings(), session.orders)
     last = await latest(books.records, session)
     if last is not None and last.plan == plan and (_running(last) or (to_sign and holds(books, last, anyway=anyway))):
-        if signs:
-            await books.journal.record(*_asked(session, signs, by, last.id), actor=by)
+        if signature:
+            await books.journal.record(*_asked(session, signature, by, last.id), actor=by)
         return last
-    return await _begun(books, plan, session, signs, by)
+    return await _begun(books, plan, session, signature, by)
 
 
-def _asked(session: SessionRow | None, signs: str, by: str, preflight: str) -> tuple[Event, ...]:
-    if session is None or not signs:
+def _asked(
+    session: SessionRow | None, signature: WaitingSignature | None, by: str, preflight: str
+) -> tuple[Event, ...]:
+    if session is None or signature is None:
         return ()
-    orders = signs.partition(BETWEEN)[0]
-    return (SigningAsked(session=session.id, orders_hash=orders, shown=signs, by=by, preflight=preflight),)
+    asked = SigningAsked(
+        session=session.id,
+        orders_hash=signature.shown.partition(BETWEEN)[0],
+        by=by,
+        preflight=preflight,
+        shown=signature.shown,
+        capped=signature.capped,
+    )
+    return (asked,)
 
 
 def _running(row: PreflightRow) -> bool:
@@ -57,14 +77,16 @@ async def begin_alone(evening: Evening, project: str, *, by: str) -> PreflightRo
     plan = PreflightPlan(
         level=Level.CAUTIOUS, limits=Limits(), projects=(tried(row),), agents=tuple(sorted(evening.agents))
     )
-    return await _begun(evening.books, plan, None, "", by)
+    return await _begun(evening.books, plan, None, None, by)
 
 
-async def _begun(books: Books, plan: PreflightPlan, session: SessionRow | None, signs: str, by: str) -> PreflightRow:
+async def _begun(
+    books: Books, plan: PreflightPlan, session: SessionRow | None, signature: WaitingSignature | None, by: str
+) -> PreflightRow:
     name = books.ids.new("pre")
     about = (session.id, orders_hash(session.orders)) if session else ("", "")
     begun = PreflightBegun(preflight=name, session=about[0], orders_hash=about[1], plan=plan)
-    await books.journal.record(begun, *_asked(session, signs, by, name), actor=by)
+    await books.journal.record(begun, *_asked(session, signature, by, name), actor=by)
     return await books.records.get(PreflightRow, name)
 
 

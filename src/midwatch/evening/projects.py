@@ -1,6 +1,7 @@
 """What a person manages by day: projects, goals, work items, settings, the level."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import JsonValue
@@ -13,8 +14,9 @@ from midwatch.ports.journal import Records
 from midwatch.rules.checks.discovery import FOUND, NONE
 from midwatch.rules.gate.levels import Price, TrackRecord, high_severity, may_set, running_level
 from midwatch.rules.paths import require_patterns
+from midwatch.rules.people.ceilings import commands_beyond, refuse, tools_beyond
 from midwatch.rules.tools.tool_lists import require_tools
-from midwatch.settings import Settings, check_changes, refuse_foreign
+from midwatch.settings import Settings, check_changes, granted_ceilings, refuse_foreign
 from midwatch.terms import records as rec
 from midwatch.terms.projects import Flag, Horizon, Project, SessionState, WorkStatus, name_of
 from midwatch.terms.trust import Level
@@ -38,9 +40,12 @@ async def add_project(  # noqa: PLR0913 - each is one plain fact about one proje
     forge: str = "",
     do_not_touch: tuple[str, ...] = (),
     tools: tuple[str, ...] = (),
+    capped: bool = False,
 ) -> rec.ProjectRow:
-    """Add a repository as a project; without a forge, its address decides."""
+    """Add a repository as a project; without a forge, its address decides. Who is `capped` names granted tools only."""
     books = evening.books
+    if capped:
+        _refuse_ungranted(books, (*checks, setup), _named_tools(tools))
     facts = await evening.inspector.inspect(path)
     refuse_foreign(books.settings(), forge, facts.path)
     chosen = name or name_of(facts.path)
@@ -76,9 +81,16 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     forge: str | None = None,
     do_not_touch: tuple[str, ...] | None = None,
     tools: tuple[str, ...] | None = None,
+    capped: bool = False,
 ) -> rec.ProjectRow:
-    """Change what was given; an empty setup removes it, an empty forge lets the address decide."""
+    """Change what was given; an empty setup removes it, an empty forge lets the address decide.
+
+    Who is `capped` adds checks, a setup and tools only inside what an owner granted.
+    """
     row = await books.records.get(rec.ProjectRow, name)
+    if capped:
+        given = None if tools is None else _named_tools(tools)
+        _refuse_ungranted(books, {*(checks or ()), setup or ""} - {*row.checks, row.setup}, given, row.tools)
     refuse_foreign(books.settings(), forge or "", row.path)
     command = None if setup is None else _one_line(setup)
     named = None if checks is None else _named_checks(checks)
@@ -95,6 +107,17 @@ async def change_project(  # noqa: PLR0913 - each is one plain fact about one pr
     )
     await books.journal.record(changed, actor=by)
     return await books.records.get(rec.ProjectRow, row.id)
+
+
+def _refuse_ungranted(
+    books: Books, commands: Iterable[str], tools: tuple[str, ...] | None, before: tuple[str, ...] = ()
+) -> None:
+    """Raise where a project would give agents more than an owner granted (SPEC 9); what it has already may stay."""
+    granted = granted_ceilings(books.settings(), Level.OBSERVE)  # a project says nothing about the level
+    new = [one for one in tools or () if one not in before]
+    opens = tools == () and bool(before)
+    stripped = (one.strip() for one in commands)
+    refuse((*commands_beyond(stripped, granted), *tools_beyond(new, granted, needs_list=opens)))
 
 
 async def take_back_tool(books: Books, name: str, tool: str, *, by: str) -> rec.ProjectRow:

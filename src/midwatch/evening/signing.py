@@ -13,7 +13,7 @@ from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
 from midwatch.terms.asks import Tier
 from midwatch.terms.figures import some
-from midwatch.terms.people import Role
+from midwatch.terms.people import Role, Scope
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.projects import SessionState
 from midwatch.terms.records import PersonRow, PreflightRow, SessionRow
@@ -34,7 +34,7 @@ async def sign(evening: Evening, *, by: str, shown: str, anyway: str = "", cappe
     if await preflight.may_sign(books, anyway=anyway):
         return await sign_orders.start(evening, by=by, shown=shown, capped=capped)
     if not draft.signing_by:
-        await preflight.begin(evening, by=by, to_sign=True, signs=shown)
+        await preflight.begin(evening, by=by, to_sign=True, signature=preflight.WaitingSignature(shown, capped))
     return await books.records.get(SessionRow, draft.id)
 
 
@@ -66,8 +66,12 @@ async def _give(evening: Evening, draft: SessionRow) -> None:
     except Stale as error:  # a project or a setting on the sheet was changed meanwhile
         await _drop(evening.books.journal, evening.books.ids, draft, error.message)
         return
+    signer = await _signer(evening.books.records, draft.signing_by)
+    if signer and (lost := _right_lost(signer)):
+        await _drop(evening.books.journal, evening.books.ids, draft, lost)
+        return
     try:
-        capped = await _is_capped(evening.books.records, draft.signing_by)
+        capped = draft.signing_capped or (signer is not None and signer.role is not Role.OWNER)
         await sign_orders.start(evening, by=draft.signing_by, shown=draft.signing_hash, capped=capped)
     except Stale:
         now = await evening.books.records.get(SessionRow, draft.id)
@@ -77,10 +81,19 @@ async def _give(evening: Evening, draft: SessionRow) -> None:
         await _drop(evening.books.journal, evening.books.ids, draft, error.message)
 
 
-async def _is_capped(records: Records, name: str) -> bool:
-    """Whether a person who pressed Sign is no owner now; a name that no person has is the machine's own user."""
+async def _signer(records: Records, name: str) -> PersonRow | None:
+    """Find the person who pressed Sign as they are now; a name that no person ever had is the machine's own user."""
     people = await records.find(PersonRow, name=name)
-    return bool(people) and not any(one.role is Role.OWNER and not one.removed for one in people)
+    return next((one for one in people if not one.removed), people[-1] if people else None)
+
+
+def _right_lost(signer: PersonRow) -> str:
+    """Say why a person may no longer begin a night; nothing where they may."""
+    if signer.removed:
+        return f"{signer.name}, who signed, was removed since."
+    if Scope.OPERATE not in signer.role.scopes:
+        return f"{signer.name}, who signed, is {signer.role} now and may not start a night."
+    return ""
 
 
 def _not_ready(last: PreflightRow | None) -> str:

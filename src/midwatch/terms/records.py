@@ -114,6 +114,8 @@ class TokenRow(Term):
     id: str
     number: int
     person: str
+    issued_by: str = ""
+    """The name of who made it and saw its secret."""
     name: str
     scopes: tuple[Scope, ...]
     revoked: bool
@@ -142,6 +144,8 @@ class SessionRow(Term):
     """Whose signature waits for the preflight."""
     signing_hash: str = ""
     """The sheet that this person was shown."""
+    signing_capped: bool = False
+    """Whether it may begin only what an owner granted."""
     unsigned_because: str = ""
     """Why the last signature that waited did not take effect."""
     items: tuple[dict[str, str], ...]

@@ -56,10 +56,12 @@ class SigningAsked(Happening):
     preflight: str
     shown: str = ""
     """The hash of the whole sheet; empty in entries from before it covered more than the orders."""
+    capped: bool = False
+    """Whether who pressed Sign may sign only what an owner granted: no owner, or a program."""
 
     @model_serializer(mode="wrap")
     def _as_asked(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_unset(dump(self), ("shown",))
+        return without_unset(dump(self), ("shown", "capped"))
 
 
 class SigningDropped(Happening):

@@ -5,6 +5,9 @@ from typing import Final
 
 from midwatch.errors import Refused
 from midwatch.rules.budget.egress import CLIENTS, WEB_PORTS, HostRule
+from midwatch.rules.checks.discovery import FOUND, NONE
+from midwatch.rules.tools.command_law import wholly_listed
+from midwatch.rules.tools.tool_lists import is_inside
 from midwatch.terms.figures import some
 from midwatch.terms.orders import Limits, Orders
 from midwatch.terms.people import GrantedCeilings
@@ -32,6 +35,7 @@ def beyond(orders: Orders, granted: GrantedCeilings) -> tuple[str, ...]:
         *_jobs(orders, granted),
         *_hosts(orders.permissions.domains, granted.domains),
         *(text for piece in orders.pieces() for text in tools_beyond(piece.tools, granted, needs_list=True)),
+        *(text for piece in orders.pieces() for text in commands_beyond((*piece.checks, *piece.done_when), granted)),
     )
 
 
@@ -65,14 +69,23 @@ def money_beyond(usd: float, granted: GrantedCeilings) -> Iterator[str]:
 
 
 def tools_beyond(tools: Iterable[str], granted: GrantedCeilings, *, needs_list: bool = False) -> Iterator[str]:
-    """Say which tools an owner did not grant; a bare name such as Bash grants all of it."""
+    """Say which tools an owner did not grant."""
     if not granted.tools:
         return
     named = tuple(tools)
-    other = [one for one in named if not {one, one.partition("(")[0]} & set(granted.tools)]
+    other = [one for one in named if not is_inside(one, granted.tools)]
     if other or (needs_list and not named):
         what = ", ".join(other) or "Work without a list of tools"
         yield f"{what} is not among the tools that an owner granted ({', '.join(granted.tools)})."
+
+
+def commands_beyond(commands: Iterable[str], granted: GrantedCeilings) -> Iterator[str]:
+    """Say which checks or setups run what no granted tool means: agents may always run their project's own."""
+    if not granted.tools:
+        return
+    other = [one for one in commands if one not in {"", NONE, FOUND} and not wholly_listed(one, granted.tools)]
+    if other:
+        yield f"`{'`, `'.join(other)}` is not among the tools that an owner granted ({', '.join(granted.tools)})."
 
 
 def _hosts(domains: Iterable[str], granted: tuple[str, ...]) -> Iterator[str]:

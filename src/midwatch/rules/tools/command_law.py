@@ -289,21 +289,38 @@ def _written(argv: Sequence[str]) -> Iterator[str]:
 
 
 def _judge_match(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
-    program = lists.bare_name(argv[0])
     if tuple(argv) in _own_argvs(case.facts):
         return
     reads = any(tool in {"Read", "Bash"} for tool in case.facts.allowed_tools) or case.facts.errand is Errand.PLAN
     if reads and lists.only_looks(argv):
         return
-    shown = named(" ".join(argv), 80)
-    if (
-        program in lists.NEVER_MATCHED
-        or lists.computes(argv)
-        or (program in lists.SHELLS and any(word.startswith("-") for word in argv[1:]))
-    ):
-        yield ask("call.run_changes_meaning", program=named(program))
-    elif not listed((program, *argv[1:]), _naming(lists.runs_given_code(argv), case.facts.allowed_tools)):
-        yield ask("call.run_unlisted", command=shown)
+    if _changes_meaning(argv):
+        yield ask("call.run_changes_meaning", program=named(lists.bare_name(argv[0])))
+    elif not _is_named(argv, case.facts.allowed_tools):
+        yield ask("call.run_unlisted", command=named(" ".join(argv), 80))
+
+
+def _changes_meaning(argv: Sequence[str]) -> bool:
+    program = lists.bare_name(argv[0])
+    shell = program in lists.SHELLS and any(word.startswith("-") for word in argv[1:])
+    return program in lists.NEVER_MATCHED or lists.computes(argv) or shell
+
+
+def _is_named(argv: Sequence[str], tools: Sequence[str]) -> bool:
+    return listed((lists.bare_name(argv[0]), *argv[1:]), _naming(lists.runs_given_code(argv), tools))
+
+
+def wholly_listed(line: str, tools: Sequence[str]) -> bool:
+    """Whether patterns mean each simple command of a line that would run as it is written; `Bash` means every line."""
+    if "Bash" in tools:
+        return True
+    try:
+        commands = split_commands(line[:LONGEST])
+    except Unclear:
+        return False
+    plain = not any(one.redirections or one.assignments or one.expands or not one.words for one in commands)
+    named_ones = (not _changes_meaning(one.words) and _is_named(one.words, tools) for one in commands)
+    return len(line) <= LONGEST and bool(commands) and plain and all(named_ones)
 
 
 def _naming(word: str, tools: Sequence[str]) -> Iterator[str]:
@@ -316,10 +333,11 @@ _PATTERN: Final = re.compile(r"Bash\((.*)\)", re.DOTALL)
 
 def listed(argv: Sequence[str], tools: Iterable[str]) -> bool:
     """Whether some pattern of settings execution.allowed_tools means this command."""
-    return any(_fits(pattern, argv) for pattern in _patterns(tools))
+    return any(_fits(pattern, argv) for pattern in patterns(tools))
 
 
-def _patterns(tools: Iterable[str]) -> Iterator[tuple[str, ...]]:
+def patterns(tools: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Split the patterns for commands into words; other tools have none."""
     for tool in tools:
         if tool == "Bash":
             yield ("*",)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from midwatch.errors import Misuse
+from midwatch.rules.tools.command_law import patterns
 from midwatch.rules.tools.command_lists import only_looks
 from midwatch.rules.tools.shell_parser import Simple, Unclear, split_commands
 from midwatch.rules.tools.tool_calls import ToolCall, ToolFacts, ToolKind, ToolOutcome, decide
@@ -18,6 +19,10 @@ _MOST_ENTRIES: Final = 3
 _MOST_WORDS: Final = 3
 _READABLE: Final = re.compile(r"[A-Za-z][\w:-]{0,60}(?:\([\w ./:=@+*-]{1,80}\))?", re.ASCII)
 """What is seen is what is meant: no hidden letters, no commas, nothing that a button would cut."""
+
+
+_WILD: Final = re.compile(r"[*?\[]")
+_NAME_VERBS: Final = frozenset({("git",), ("bun",), ("bunx",)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,37 @@ def require_tools(tools: Iterable[str]) -> None:
     for tool in tools:
         if not _ENTRY.fullmatch(tool):
             raise Misuse(f"{tool!r} is not a tool.", hint="Write it as Read, Edit(src/**) or Bash(npm run *).")
+
+
+def is_inside(tool: str, granted: Iterable[str]) -> bool:
+    """Whether one of the granted entries means all that this one does.
+
+    A bare name means all of its tool, `Bash(npm *)` also `Bash(npm test *)`, and `Edit(src/**)` what is below `src/`.
+    Anything else must be granted as it is written.
+    """
+    known = set(granted)
+    if {tool, tool.partition("(")[0]} & known:
+        return True
+    return any(_narrower_command(tool, one) or _narrower_path(tool, one) for one in known)
+
+
+def _narrower_command(tool: str, granted: str) -> bool:
+    """Git and bun need some verbs named, so a longer pattern of theirs can mean more than a shorter one."""
+    for wanted, given in zip(patterns((tool,)), patterns((granted,)), strict=False):
+        start = given[:-1]
+        plain = not any(_WILD.search(word) for word in (*start, *wanted[: -1 if wanted[-1:] == ("*",) else None]))
+        open_ended = given[-1:] == ("*",) and bool(start)
+        means_all = start[:1] not in _NAME_VERBS or (start[:1] == ("git",) and len(start) > 1)
+        return plain and open_ended and means_all and wanted[: len(start)] == start
+    return False
+
+
+def _narrower_path(tool: str, granted: str) -> bool:
+    folder = granted.removesuffix("**)")
+    name, opened, base = folder.partition("(")
+    if folder == granted or name == "Bash" or not opened or not base.endswith("/") or _WILD.search(base):
+        return False
+    return tool.startswith(folder) and ".." not in tool[len(folder) : -1].split("/")
 
 
 def always_for(call: ToolCall, facts: ToolFacts) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ for _login in (people_events.PersonInvited, people_events.PersonLeft, people_eve
 @on(people_events.TokenIssued)
 def token_issued(c: sa.Connection, entry: Entry, event: people_events.TokenIssued) -> None:
     """It is valid until its date, while its person may log in."""
-    begin(c, entry, tokens, event.token, event)
+    begin(c, entry, tokens, event.token, event, issued_by=entry.actor)
 
 
 @on(people_events.TokenRevoked)

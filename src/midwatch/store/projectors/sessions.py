@@ -83,7 +83,7 @@ def orders_signed(c: sa.Connection, entry: Entry, event: ev.OrdersSigned) -> Non
     if digest(canonical(now["orders"])) != event.orders_hash:
         raise Stale("The orders were changed while they were being signed.", hint="Read them again: midwatch brief")
     where = {"id": event.session, "state": SessionState.BRIEFING}
-    waited = {"signing_by": "", "signing_hash": "", "unsigned_because": ""}
+    waited = {"signing_by": "", "signing_hash": "", "signing_capped": False, "unsigned_because": ""}
     number = now["number"] if now["number"] or now["ad_hoc"] else next_number(c, sessions)
     signed = {"signed_by": event.by, "preflight": event.preflight, "number": number}
     change(c, sessions, where, last_moved_at=entry.at, **signed, **waited)
@@ -278,7 +278,8 @@ def signing_asked(c: sa.Connection, _: Entry, event: preflight_events.SigningAsk
     if digest(canonical(now["orders"])) != event.orders_hash:
         raise Stale("The orders were changed while they were being signed.", hint="Read them again.")
     where = {"id": event.session, "state": SessionState.BRIEFING, "signed_by": "", "signing_by": ""}
-    change(c, sessions, where, signing_by=event.by, signing_hash=event.shown or event.orders_hash, unsigned_because="")
+    asked = {"signing_by": event.by, "signing_hash": event.shown or event.orders_hash, "signing_capped": event.capped}
+    change(c, sessions, where, unsigned_because="", **asked)
 
 
 @on(preflight_events.SigningDropped)
@@ -287,4 +288,4 @@ def signing_dropped(c: sa.Connection, _: Entry, event: preflight_events.SigningD
     if not row(c, sessions, event.session)["signing_by"]:
         raise Stale("No signature waits.", hint="Look at the orders again.")
     where = {"id": event.session, "state": SessionState.BRIEFING, "signed_by": ""}
-    change(c, sessions, where, signing_by="", signing_hash="", unsigned_because=event.why)
+    change(c, sessions, where, signing_by="", signing_hash="", signing_capped=False, unsigned_because=event.why)

@@ -80,16 +80,16 @@ class FlagEdit(Term):
 
 
 @router.post("/projects", dependencies=[Operates])
-async def add_project(house: TheHouse, person: Person, new: NewProject) -> ProjectRow:
+async def add_project(house: TheHouse, caller: TheCaller, new: NewProject) -> ProjectRow:
     """Add a repository."""
     given = new.model_dump(exclude={"path"})
-    return await by_day.add_project(house.evening, new.path, by=person, **given)
+    return await by_day.add_project(house.evening, new.path, by=caller.name, capped=caller.capped, **given)
 
 
 @router.patch("/projects/{name}", dependencies=[Operates])
-async def change_project(house: TheHouse, person: Person, name: str, edit: ProjectEdit) -> ProjectRow:
+async def change_project(house: TheHouse, caller: TheCaller, name: str, edit: ProjectEdit) -> ProjectRow:
     """Change a project."""
-    return await by_day.change_project(house.books, name, by=person, **edit.model_dump())
+    return await by_day.change_project(house.books, name, by=caller.name, capped=caller.capped, **edit.model_dump())
 
 
 @router.post("/projects/{name}/flags", dependencies=[Operates])

@@ -7,7 +7,7 @@ from starlette.datastructures import FormData
 
 from midwatch.errors import MidwatchError, Misuse
 from midwatch.evening import projects as by_day
-from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheHouse
+from midwatch.surfaces.api.access import Governs, Operates, Person, Reads, TheCaller, TheHouse
 from midwatch.surfaces.api.day import FlagEdit, LevelEdit, NewGoal, NewProject, NewWork, ProjectEdit
 from midwatch.surfaces.web.pages.tonight_forms import FIELD_OF, Form, kept, lines, sentence, text
 from midwatch.surfaces.web.pages.tonight_regions import ThePage, answer, followed
@@ -26,7 +26,7 @@ def _said(error: MidwatchError | ValidationError) -> tuple[str, int]:
 
 
 @router.post("/tonight/projects", dependencies=[Operates])
-async def add_project(house: TheHouse, person: Person, request: Request, on: ThePage) -> HTMLResponse:
+async def add_project(house: TheHouse, caller: TheCaller, request: Request, on: ThePage) -> HTMLResponse:
     """Add a repository."""
     sent = await request.form()
     try:
@@ -41,7 +41,7 @@ async def add_project(house: TheHouse, person: Person, request: Request, on: The
             do_not_touch=lines(sent, "do_not_touch"),
         )
         given = new.model_dump(exclude={"path"})
-        await by_day.add_project(house.evening, new.path, by=person, **given)
+        await by_day.add_project(house.evening, new.path, by=caller.name, capped=caller.capped, **given)
     except (MidwatchError, ValidationError) as error:
         said, status = _said(error)
         first = not await house.records.find(ProjectRow, removed=False)
@@ -53,7 +53,7 @@ async def add_project(house: TheHouse, person: Person, request: Request, on: The
 
 
 @router.post("/tonight/projects/{name}", dependencies=[Operates])
-async def change_project(house: TheHouse, person: Person, request: Request, on: ThePage, name: str) -> HTMLResponse:
+async def change_project(house: TheHouse, caller: TheCaller, request: Request, on: ThePage, name: str) -> HTMLResponse:
     """Change a project's purpose, checks, protected paths, tools and priority."""
     sent = await request.form()
     try:
@@ -67,7 +67,7 @@ async def change_project(house: TheHouse, person: Person, request: Request, on: 
                 "tools": lines(sent, "tools"),
             }
         )
-        await by_day.change_project(house.books, name, by=person, **edit.model_dump())
+        await by_day.change_project(house.books, name, by=caller.name, capped=caller.capped, **edit.model_dump())
     except (MidwatchError, ValidationError) as error:
         return await _wrong(house, "change", name, sent, error)
     return await followed(house, on, "projects")
