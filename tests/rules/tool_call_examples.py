@@ -403,6 +403,13 @@ COMMANDS: list[tuple[str, ToolOutcome]] = [
     ("git commit -am x -F /etc/shadow", ASK),
     ("git commit -F -m /etc/shadow", ASK),
     ("git commit -aF/etc/shadow", ASK),
+    # Bash expands the file of `>&` twice, and a number in quotes is a word.
+    (">&'src/$(touch x)'", ASK),
+    (">&'src/`touch x`'", ASK),
+    ("git status >&src/\\'x", ASK),
+    ("git status >&src/x", ALLOW),
+    ("git status 2>&1", ALLOW),
+    ('3"">src/x', ASK),
 ]
 
 PATHS: list[tuple[str, ToolOutcome]] = [
