@@ -73,6 +73,45 @@ def test_readers_may_be_joined_while_planning(command: str, expected: ToolOutcom
     assert decide(ToolCall("Bash", {"command": command}), PLANNING).outcome is expected
 
 
+HONEST_READING = [
+    "cut -d/ -f1 a.txt", "cut -d / -f 2- a.txt", "cut -f2 -d/ a.txt", "cut -sd/ -f1 a.txt", "cut --delimiter=/ -f1 a",
+    "cut --delimiter / -f1 a", "cut -d~ -f1 a", "cut -d: -f1 --output-delimiter=/ a", "git ls-files | cut -d/ -f1-2",
+    "sort -t/ -k2 a", "sort -t / -k 2,2 a", "sort -nrt/ -k3 a", "sort -t~ a", "sort --field-separator=/ -k2 a",
+    "tr -d/ ", "tr / _", "tr -d / ", "ls src | tr '/' '\n'", "tr ~ x", "git ls-files | sort -t/ -k1,1 -u",
+    "grep -rn /api src", "grep -rn '/api/.*' src", "grep -e/api src/a.py", "grep -rne /api src", "grep -m 1 /x a.py",
+    "grep -rn --include=*.py /users src", "grep -A3 -B 3 '/health' src/a.py", "grep -c -e ../x src/a.py",
+    "rg /api/v1 src", "rg -n -g '/src/**' x", "rg --hidden '/v1/[a-z]+' src", "rg -e /x -tpy", "rg -F ../lib src",
+    "git grep -n /api", "git log -S/api --oneline", "git log -S /api -- src", "git log --grep=/x --author=/y",
+    "git log -G'/v1/' -p", "git log --format=/%h", "echo /api/users", "printf '/%s\n' x", "basename /srv/app/a.py",
+    "dirname ../x/a.py", "git diff --stat -S/v1 HEAD",
+]  # fmt: skip
+HONEST_WORK = [
+    "git commit -m a=/b", "git commit -m /api", "git commit -am '/api: mend it'", "git commit -m a -m /b",
+    "git commit --message=/api", "git commit --message /api", "git commit --amend -m ../x", "git tag -am /v1 v1",
+    "git merge -m /side side", "awk -F/ '{print $1}' a", "awk -F / '{print $1}' a", "awk -F~ '{print $1}' a",
+    "awk --field-separator=/ '{print $1}' a", "paste -d/ a b", "paste -sd / a", "join -t/ a b", "nl -s/ a",
+    "column -t -s/ a", "seq -s/ 3", "tac -s / a",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", HONEST_READING)
+def test_patterns_and_delimiters_are_no_paths(command: str) -> None:
+    for facts in (PLANNING, OPEN):
+        verdict = decide(ToolCall("Bash", {"command": command}), facts)
+        assert verdict.outcome is ALLOW, verdict.why
+
+
+@pytest.mark.parametrize("command", HONEST_WORK)
+def test_messages_and_separators_are_no_paths(command: str) -> None:
+    verdict = decide(ToolCall("Bash", {"command": command}), OPEN)
+    assert verdict.outcome is ALLOW, verdict.why
+
+
+@pytest.mark.parametrize("command", ["git clean -fdx", "git stash -u", "git checkout -f", "git reset --hard"])
+def test_the_whole_tree_may_be_changed_where_nothing_is_closed(command: str) -> None:
+    assert decide(ToolCall("Bash", {"command": command}), replace(OPEN, do_not_touch=())).outcome is ALLOW
+
+
 @pytest.mark.parametrize(("path", "expected"), PATHS)
 def test_a_write_stays_inside_the_job_whoever_asks(path: str, expected: ToolOutcome) -> None:
     calls = [

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final
@@ -13,6 +13,7 @@ from midwatch.rules.tools.paths import in_scratch, judge_read, judge_write, plac
 from midwatch.rules.tools.shell_parser import LONGEST, Redirection, Simple, Unclear, split_commands
 from midwatch.rules.tools.tool_case import ParsedCall, PartDecision, ToolFacts, ToolOutcome, allow, ask, deny
 from midwatch.rules.tools.urls import judge_url
+from midwatch.rules.tools.word_values import path_values
 from midwatch.terms.agents import Errand
 from midwatch.terms.visible import named
 
@@ -148,7 +149,8 @@ def _judge_one(command: Simple, line: Sequence[Simple], case: _Case) -> Iterator
         return
     if _means_other_words(command):
         yield ask("call.run_unclear", why="a wildcard could become a program, a verb or an option")
-    yield from _judge_words(argv, case)
+    before = len(command.words) - len(argv)
+    yield from _judge_words(argv, case, {at - before for at in command.expands if at > before})
     yield from _judge_match(argv, case)
 
 
@@ -222,13 +224,13 @@ def _moves_to(command: Simple, line: Sequence[Simple], case: _Case) -> str:
     return target.absolute if firm and target.relative is not None else ""
 
 
-def _judge_words(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
+def _judge_words(argv: Sequence[str], case: _Case, expands: Set[int]) -> Iterator[PartDecision]:
     """Paths among the words: written ones are judged as writes, those outside the tree as reads."""
     written = tuple(_written(argv))
     if lists.bare_name(argv[0]) == "git" and any(path[:1] == ":" or not _GIT_WILD.isdisjoint(path) for path in written):
         yield ask("call.run_unclear", why="git itself reads a wildcard or a mark in one of its paths")
     yield from _judge_written(written, argv, case)
-    for value in dict.fromkeys(value for word in argv[1:] for value in _values(word)):
+    for value in dict.fromkeys(path_values(argv, expands)):
         if value not in written and _is_far(value) and (found := judge_read(value, case.facts, case.cwd)):
             yield found
     if lists.bare_name(argv[0]) in lists.FETCHERS:
@@ -243,19 +245,21 @@ def _judge_written(written: Sequence[str], argv: Sequence[str], case: _Case) -> 
             yield ask("call.run_unclear", why="a wildcard could become a path that is not to be touched")
         elif _holds_closed(path, argv, case):
             yield ask("call.run_unclear", why=f"{named(path)} holds what is not to be touched")
-    for path in lists.git_may_write(argv) if lists.bare_name(argv[0]) == "git" else ():
+    if lists.bare_name(argv[0]) == "git":
+        yield from _judge_unnamed(argv, case)
+
+
+def _judge_unnamed(argv: Sequence[str], case: _Case) -> Iterator[PartDecision]:
+    """Judge what git would write without a path that surely names it: the whole tree, or a word that may be one."""
+    whole = lists.git_whole(argv)
+    if whole and _holds_closed(whole if whole == "." else case.facts.root, argv, case):
+        yield ask("call.run_unclear", why="without a path it also changes what is not to be touched")
+    for path in lists.git_may_write(argv):
         if path.startswith(":") or _holds_closed(path, argv, case):
             yield ask("call.run_unclear", why=f"{named(path)} may hold what is not to be touched")
         found = judge_write(path, case.facts, case.cwd)
         if found and found.reason.code in {"call.path_forbidden", "call.path_git"}:
             yield found
-
-
-def _values(word: str) -> Iterator[str]:
-    """Give what may be a path in one word: the word itself, or a value written together with its option."""
-    if not word.startswith("-"):
-        yield word
-    yield from lists.attached(word)
 
 
 def _may_fit_closed(path: str, facts: ToolFacts) -> bool:

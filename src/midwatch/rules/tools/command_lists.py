@@ -108,13 +108,24 @@ _GIT_SHORT: Final = {
         **dict.fromkeys(("cherry-pick", "revert"), r"-(?!-)[^mX]*S.*"),
     }.items()
 }
-_GIT_FORMATTED: Final = words_of("log show shortlog rev-list for-each-ref branch tag")
+_GIT_FORMATTED: Final = words_of(
+    "log show shortlog rev-list for-each-ref branch tag diff-tree reflog stash whatchanged"
+)
+_SIGNED: Final = re.compile(r"%[-+ ]?G|%\(\*?signature|--sort=-?\*?signature")
 _GIT_STRATEGY: Final = {
-    **dict.fromkeys(("merge", "rebase"), re.compile(r"--strategy|-[a-zA-Z]*s")),
-    **dict.fromkeys(("cherry-pick", "revert"), re.compile(r"--strategy")),
+    # The letters that take a value themselves end a word: what follows them is that value.
+    "merge": re.compile(r"-([^-mFXSs=][^mFXSs=]*)?s(?P<own>.*)", re.DOTALL),
+    "rebase": re.compile(r"-([^-xXCSs=][^xXCSs=]*)?s(?P<own>.*)", re.DOTALL),
 }
+_GIT_STRATEGIC: Final = words_of("merge rebase cherry-pick revert")
 _GIT_STRATEGIES: Final = words_of("ort recursive resolve octopus ours subtree")
 """Git starts a program for any other one, by its name."""
+_DRY_RUN: Final = re.compile(r"-(?!-)[^e]*n.*|--dry-run")
+_GIT_FORCED: Final = {
+    "reset": re.compile(r"--(?:h|me|k).*"),
+    **dict.fromkeys(("checkout", "switch"), re.compile(r"-(?!-)[^bBcC]*f.*|--(?:f|di).*")),
+}
+"""Options with which they also take back what was not committed, in the whole tree."""
 _OWN_TARGET: Final = re.compile(r"-(?!-).*t.*|--t.*", re.DOTALL)
 _LAST_WRITTEN: Final = re.compile(
     r"-[abfilnpPrRsuvxHLT]+|--(?:recursive|force|verbose|archive|parents|update|no-clobber)|--"
@@ -160,9 +171,10 @@ def git_written(argv: Sequence[str]) -> tuple[str, ...]:
     """Give the paths git would write because its words name them."""
     verb, rest = git_verb(argv)
     if verb in {"rm", "mv", "clean"}:
-        return _plain_words(rest)
+        return _plain_words(_without_values(rest, "e", "--exclude") if verb == "clean" else rest)
     if verb == "stash":
-        return _plain_words(rest[1:]) if rest[:1] == ("push",) else _behind_dashes(rest)
+        push = rest[:1] == ("push",)
+        return _plain_words(_without_values(rest[1:], "m", "--message")) if push else _behind_dashes(rest)
     if verb not in {"checkout", "restore"}:
         return ()
     if "--" in rest:
@@ -181,6 +193,28 @@ def git_may_write(argv: Sequence[str]) -> tuple[str, ...]:
     """Give the words of a checkout that are branches or paths: only git can tell."""
     verb, rest = git_verb(argv)
     return _plain_words(rest)[:1] if verb == "checkout" and "--" not in rest else ()
+
+
+def git_whole(argv: Sequence[str]) -> str:
+    """Say what a verb of git changes that names no path: `.` for the folder it runs in, `/` for the whole tree."""
+    verb, rest = git_verb(argv)
+    options = tuple(word for word in rest if word.startswith("-"))
+    if git_written(argv):
+        return ""
+    if verb == "clean":
+        return "" if any(_DRY_RUN.fullmatch(word) for word in options) else "."
+    if verb == "stash":
+        plain = [word for word in rest if not word.startswith("-")]
+        return "/" if rest[:1] in {("push",), ("save",)} or not plain or rest[0].startswith("-") else ""
+    forced = _GIT_FORCED.get(verb)
+    return "/" if forced and any(forced.fullmatch(word) for word in options) else ""
+
+
+def _without_values(words: Sequence[str], letter: str, name: str) -> tuple[str, ...]:
+    """Leave out the words that one option takes, which may be the last of several letters."""
+    end = words.index("--") if "--" in words else len(words)
+    takes = [bool(word == name or re.fullmatch(rf"-(?!-)[^{letter}]*{letter}", word)) for word in words[:end]]
+    return (*(word for word, taken in zip(words[:end], (False, *takes), strict=False) if not taken), *words[end:])
 
 
 def _behind_dashes(words: Sequence[str]) -> tuple[str, ...]:
@@ -262,21 +296,21 @@ def git_hazard(verb: str, rest: Sequence[str]) -> bool:
     """Whether an option makes git start a program or leave its tree; git takes the beginning of a name for it too."""
     if verb == "rev-parse":  # its options are questions
         return "--help" in rest
-    if verb in _GIT_STRATEGY and _strange_strategy(_GIT_STRATEGY[verb], rest):
+    if verb in _GIT_STRATEGIC and _strange_strategy(_GIT_STRATEGY.get(verb), rest):
         return True
-    if verb in _GIT_FORMATTED and any("%G" in word for word in rest):
+    if verb in _GIT_FORMATTED and any(_SIGNED.search(word) for word in rest):
         return True  # it asks another program about a signature
     short = _GIT_SHORT.get(verb)
     return any(_is_long_hazard(word) or bool(short and short.fullmatch(word)) for word in rest)
 
 
-def _strange_strategy(option: re.Pattern[str], rest: Sequence[str]) -> bool:
+def _strange_strategy(short: re.Pattern[str] | None, rest: Sequence[str]) -> bool:
     for word, after in zip(rest, (*rest[1:], ""), strict=True):
         name, found, value = word.partition("=")
-        if option.fullmatch(name) and (value if found else after) not in _GIT_STRATEGIES:
+        if name == "--strategy" and (value if found else after) not in _GIT_STRATEGIES:
             return True
-        attached_to = re.fullmatch(r"-s(.+)", word, re.DOTALL)
-        if attached_to and option.fullmatch("-s") and attached_to.group(1) not in _GIT_STRATEGIES:
+        letters = short.fullmatch(word) if short else None
+        if letters and (letters["own"] or after) not in _GIT_STRATEGIES:
             return True
     return False
 

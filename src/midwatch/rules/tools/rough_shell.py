@@ -244,7 +244,8 @@ class _Reader:
         found = _TICKED.match(self.text, self.at)
         inner = found.group(1) if found else self.text[self.at + 1 :]
         self.at = found.end() if found else len(self.text)
-        self._inside(re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", inner))
+        layer = r'\\(?:\n|([$`\\"]))' if quoted else r"\\(?:\n|([$`\\]))"
+        self._inside(re.sub(layer, lambda found: found.group(1) or "", inner))
         self._add(HOLE)
 
     def _inside(self, text: str, *, document: bool = False) -> None:
@@ -277,6 +278,8 @@ class _Reader:
             one = self.text[self.at]
             if one in "$`" or one == '"' or (one == "'" and not quoted):
                 self._expansion(quoted=quoted) if quoted and one in "$`" else self._marked(one)
+            elif not quoted and self.text.startswith(("<(", ">("), self.at):
+                self._substitution(2, ")")
             else:
                 self.at += 2 if one == "\\" else 1
         self.at += 1
@@ -438,7 +441,10 @@ class _Reader:
             draft.pending = ""
         elif draft.pending:
             draft.redirections.append(Redirection(draft.pending, word))
+            twice = draft.pending == ">&" and any(mark in word for mark in ("$", "`", "<(", ">("))
             draft.pending = ""
+            if twice:  # bash expands this one file a second time, whatever its quotes
+                self._inside(f": {word}")
         elif draft.words or not self._comes_before(word, plain=plain):
             self._next_word(word, plain=plain)
 

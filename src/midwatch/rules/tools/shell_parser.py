@@ -19,6 +19,7 @@ _QUOTED_TEXT: Final = re.compile(r"\$\(cat <<'([A-Z]+)'\n(?>(.*?)(?<=\n)\1\n)[ \
 # ASCII may begin a name depends on the locale.
 _EXPANDS: Final = re.compile(r"\$(?:[A-Za-z0-9_{(\['\"@*#!$-]|[^\x00-\x7f]|\\\n)|`")
 _EXPANDS_IN_QUOTES: Final = re.compile(r"\$(?:[A-Za-z0-9_{(\[@*#!$-]|[^\x00-\x7f]|\\\n)|`")
+_READ_TWICE_ALIKE: Final = re.compile(r"[\w./,:+-]+")
 _STREAM: Final = re.compile(r"[0-9]{1,9}")
 _NEW_STREAM: Final = re.compile(r"\{.*\}", re.DOTALL)
 _SPEAKERS: Final = frozenset({"echo", "printf", "exit", "return", "test", "[", ":", "true"})
@@ -160,7 +161,8 @@ class _Reader:
 
     def _operator(self, operator: str) -> None:
         # The digit of 2>file names a stream; it is no word of the command.
-        if operator[0] in "<>" and self.word is not None and self.word == self.lead:
+        directly = self.text[: self.at].endswith(self.lead)  # not `3"">file`
+        if operator[0] in "<>" and self.word is not None and self.word == self.lead and directly:
             self._stream(self.lead)
         self._end_word()
         if operator not in _REDIRECTIONS and operator not in _JOINS:
@@ -261,4 +263,7 @@ def _redirection(operator: str, target: str, what: str) -> Redirection:
     # Only a home is known by its text; a wildcard becomes the one file it fits, git's own included.
     if what != "word" and not _GLOB.isdisjoint(target):
         raise Unclear("a wildcard is used where a redirection needs one file")
+    # Bash expands the file of `>&` a second time, whatever its quotes: `>&'$(command)'` runs it.
+    if operator in {">&", "<&"} and not _READ_TWICE_ALIKE.fullmatch(target):
+        raise Unclear("a shell reads the file behind it twice")
     return Redirection(operator, target)
