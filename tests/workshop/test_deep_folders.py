@@ -1,5 +1,6 @@
 """Whatever shape an agent gives to folders, they can be measured, listed, copied and removed (W6, X3)."""
 
+import errno
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -189,6 +190,41 @@ def test_a_copy_has_the_same_names_links_modes_and_times(top: Path) -> None:
 
     assert listed(other) == listed(top)
     assert len(listed(top)) == 8
+
+
+@pytest.mark.parametrize("name", ["closed", "b"])
+def test_a_copy_that_would_lack_something_is_none(top: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """What could not be read was left out, and the copy passed for a whole one."""
+    for folder in ("a", "a/closed", "b"):
+        (top / folder).mkdir(parents=True)
+        (top / folder / "file").touch()
+    opened = os.open
+
+    def closed(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if path == name and dir_fd is not None:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, flags, mode, dir_fd=dir_fd)
+
+    before = _open_files()
+    with monkeypatch.context() as for_now:
+        for_now.setattr(os, "open", closed)
+        with pytest.raises(Broken, match=rf"{name} cannot be read \(Permission denied\)"):
+            copy(top, top.with_name("other"))
+        assert len(list(everything_below(top))) > 3, "other walks go on"
+    assert _open_files() == before
+
+
+def test_a_strict_walk_ends_where_folders_are_moved_away_under_it(top: Path) -> None:
+    nest(top / "one", 60)
+
+    def walked() -> None:
+        for at, _, _ in everything_below(top, strict=True):
+            if at.depth == 50:
+                for number in (20, 10):  # the way back leads through the second
+                    (top / "one" / "/".join("d" * number)).rename(top.with_name(f"away-{number}"))
+
+    with pytest.raises(Broken, match="moved away while it was read"):
+        walked()
 
 
 @pytest.mark.usefixtures("top")

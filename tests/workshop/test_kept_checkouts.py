@@ -1,5 +1,6 @@
 """Clones are kept while they hold work that is nowhere else, and go by age and room when they do not."""
 
+import errno
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,9 @@ from midwatch.terms.contract import ToolScope
 from midwatch.workshop.git.checkouts import Checkouts
 from midwatch.workshop.git.mirrors import GitMirrors
 from midwatch.workshop.quarantine.quarantine import PackedWork, admit
+from midwatch.workshop.upkeep import kept_checkouts
 from midwatch.workshop.upkeep.folders import locked
+from midwatch.workshop.upkeep.kept_checkouts import CANNOT_TELL
 from tests.workshop.hostile_trees import TREES
 from tests.workshop.repository import Repository, set_traps
 
@@ -52,6 +55,38 @@ def hidden_by_own_excludes(clone: Repository) -> None:
     clone.write({"src/novel.py": "n\n"})
 
 
+def aside(clone: Repository) -> Path:
+    """Commit on a branch that only its own file names."""
+    clone.git("switch", "--quiet", "--create", "x/aside")
+    clone.commit("Aside", {"src/app.py": "x = 3\n"})
+    clone.git("switch", "--quiet", "agent/job_1")
+    return clone.path / ".git" / "refs" / "heads" / "x"
+
+
+def behind_a_link(clone: Repository) -> None:
+    aside(clone).rename(clone.path / ".git" / "elsewhere")
+    (clone.path / ".git" / "refs" / "heads" / "x").symlink_to("../../elsewhere")
+
+
+def all_behind_a_link(clone: Repository) -> None:
+    aside(clone)
+    clone.git("checkout", "--quiet", "--detach")
+    (clone.path / ".git" / "refs").rename(clone.path / ".git" / "elsewhere")
+    (clone.path / ".git" / "refs").symlink_to("elsewhere")
+
+
+def in_a_long_file(clone: Repository) -> None:
+    place = aside(clone) / "aside"
+    place.write_text(place.read_text() + "\n" * 5_000)
+    assert "x/aside" in clone.git("branch", "--list", "x/aside"), "git can read it"
+
+
+def in_a_closed_folder(clone: Repository) -> None:
+    (clone.path / "src" / "novel").mkdir()
+    clone.write({"src/novel/file.py": "n\n"})
+    (clone.path / "src" / "novel").chmod(0)
+
+
 def broken(clone: Repository) -> None:
     (clone.path / ".git" / "index").write_bytes(b"DIRC nonsense")
 
@@ -66,8 +101,46 @@ WORK: dict[str, tuple[Callable[[Repository], object], str]] = {
     "hidden": (hidden_by_own_excludes, "1 new file (src/novel.py)"),
     "deleted": (lambda clone: (clone.path / "src/app.py").unlink(), "1 edited file (src/app.py)"),
     "broken": (broken, "cannot be read"),
+    "a branch behind a link": (behind_a_link, "cannot be read"),
+    "all branches behind a link": (all_behind_a_link, "cannot be read"),
+    "a branch in a long file": (in_a_long_file, "cannot be read"),
+    "new, in a closed folder": (in_a_closed_folder, ""),  # root can read it where there are no walls
     "no git folder": (lambda clone: (clone.path / ".git").rename(clone.path / "x"), "cannot be read"),
 }
+
+
+@pytest.mark.parametrize("place", ["refs/heads/x", "refs/heads/x/aside", "packed-refs", "logs/refs/stash"])
+async def test_a_clone_whose_branches_cannot_all_be_read_is_kept(
+    clone: Repository, enclosed: Checkouts, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A folder that could not be read counted as empty, and the clone with the only copy was removed."""
+    clone.git("pack-refs", "--all")
+    stash(clone)
+    aside(clone)
+    closed = (clone.path / ".git" / place).stat()
+    opened = os.open
+
+    def failing(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        descriptor = opened(path, flags, mode, dir_fd=dir_fd)
+        if os.path.samestat(os.fstat(descriptor), closed):
+            os.close(descriptor)
+            raise OSError(errno.EIO, "Input/output error")
+        return descriptor
+
+    with monkeypatch.context() as for_now:
+        for_now.setattr(os, "open", failing)
+        (kept,) = await enclosed.standing("job_1")
+    assert kept.unique == (CANNOT_TELL,)
+
+
+async def test_a_clone_with_more_changes_than_can_be_listed_is_kept(
+    clone: Repository, enclosed: Checkouts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list of changes that was too long to read counted as an empty one."""
+    clone.write({f"{number}.txt": "n\n" for number in range(30)})
+    monkeypatch.setattr(kept_checkouts, "MOST_STATUS", 200)
+    (kept,) = await enclosed.standing("job_1")
+    assert kept.unique == (CANNOT_TELL,)
 
 
 @pytest.mark.parametrize("kind", WORK)

@@ -122,7 +122,7 @@ class House(ReadSide):
         self.morning = self._morning()
         self.entrance = self._entrance()
         self._heard_upto = 0
-        self.duties = Duties(self.books)
+        self.duties = Duties(self.books, self.redactor.redact)
         self.timers = TimerLoop(self.books, self.duties)
         self.forge_watch = ForgeWatch(self.books, self.forges, self.forges.local)
         self.performer = self._performer()

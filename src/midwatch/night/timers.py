@@ -12,7 +12,8 @@ from midwatch.night.asks import settlement
 from midwatch.night.jobs import time_box
 from midwatch.night.notify import outbox
 from midwatch.night.recovery import cleanup, waits
-from midwatch.night.recovery.duties import Duties
+from midwatch.night.recovery.due_words import in_words
+from midwatch.night.recovery.duties import FIRST_PAUSE, Duties
 from midwatch.ports.books import Books
 from midwatch.ports.journal import Journal, Records
 from midwatch.terms.projects import SessionState
@@ -22,6 +23,7 @@ LONGEST_SECONDS = 5.0
 """Another process may have set a timer, so look at least this often."""
 GATHER_SECONDS = 0.02
 """How long to collect new entries before the timers are read again."""
+_GROUP = "timer: "
 
 
 class TimerLoop:
@@ -50,6 +52,7 @@ class TimerLoop:
     async def serve_due(self) -> float:
         """Serve every row that is due; return the real seconds until the next."""
         rows = sorted(await self._books.records.find(TimerRow), key=lambda row: row.due_at)
+        self._duties.forget(_GROUP, {_key(row) for row in rows})
         now = self._books.clock.now()
         for row in rows:
             if row.due_at <= now:
@@ -61,13 +64,23 @@ class TimerLoop:
         return min(LONGEST_SECONDS, max(0.01, seconds))
 
     async def _serve(self, row: TimerRow) -> None:
-        """Record the consequence; its projector removes the row. One that fails keeps no other from being served."""
+        """Record the consequence; its projector removes the row. One that fails keeps no other from being served.
+
+        People wait for it, so it is tried again each minute.
+        """
 
         async def serve() -> None:
             with contextlib.suppress(Stale, Refused):  # of two workers at once, the second gets Stale
                 await SERVED[row.kind](self._books, row)
 
-        await self._duties.carry_out(f"What is due for {row.subject} ({row.kind})", serve)
+        if self._duties.due(key := _key(row)):
+            duty = await in_words(self._books.records, row)
+            await self._duties.carry_out(duty, serve, key=key, longest=FIRST_PAUSE)
+
+
+def _key(row: TimerRow) -> str:
+    """Name a wait and its time: a new time inherits no pause from the one before it."""
+    return f"{_GROUP}{row.id} {row.due_at.isoformat()}"
 
 
 async def call_round(journal: Journal, records: Records, session_id: str, why: str) -> None:

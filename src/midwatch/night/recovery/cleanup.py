@@ -9,7 +9,7 @@ from midwatch.journal.events.stack import StackMade
 from midwatch.journal.events.workshop import CheckoutRemoved, ProcessOrphaned
 from midwatch.night.agents.assignment import grace
 from midwatch.night.notify.notice import job_notice
-from midwatch.night.recovery.duties import for_each
+from midwatch.night.recovery.duties import Each, for_each
 from midwatch.ports.books import Books
 from midwatch.ports.clock import Ids
 from midwatch.ports.journal import Journal, Records
@@ -20,11 +20,12 @@ from midwatch.terms.jobs import JobState
 from midwatch.terms.preflight import PreflightState
 from midwatch.terms.records import JobRow, PreflightRow, StackRow
 from midwatch.terms.stack import StackState, StackVerdict
+from midwatch.views.text.plain import as_sentence
 
 log = logging.getLogger("midwatch.tidying")
 
 
-async def end_orphans(books: Books, rooms: Rooms) -> int:
+async def end_orphans(books: Books, rooms: Rooms, each: Each = for_each) -> int:
     """End processes of a job that is over, unknown, or claimed on another machine; record each and send a notice."""
     ended = 0
 
@@ -41,7 +42,7 @@ async def end_orphans(books: Books, rooms: Rooms) -> int:
         await books.journal.record(found, *result, key=f"orphan:{job_id}:{epoch}")
         ended += 1
 
-    await for_each(await rooms.living(), look)
+    await each(await rooms.living(), look)
     return ended
 
 
@@ -82,7 +83,8 @@ async def collect_checkouts(books: Books, upkeep: Upkeep) -> int:
     for one in removed:
         await books.journal.record(CheckoutRemoved(job=one.job, why=one.why, freed_bytes=one.freed_bytes))
     if stays := [one for one in tidied if one.failed]:
-        raise Broken(f"Of job {stays[0].job}, {stays[0].why}", hint=f"{some(len(stays), 'folder')} stay for now.")
+        verb = "stays" if len(stays) == 1 else "stay"
+        raise Broken(as_sentence(stays[0].why), hint=f"{some(len(stays), 'folder')} {verb} for now.")
     return len(removed)
 
 

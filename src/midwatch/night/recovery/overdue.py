@@ -16,7 +16,7 @@ from midwatch.night.delivery.sibling_updates import catch_up
 from midwatch.night.jobs import places
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
-from midwatch.night.recovery.duties import Duties, for_each
+from midwatch.night.recovery.duties import Duties, Each
 from midwatch.night.recovery.stuck_jobs import Watched
 from midwatch.night.rounds import alarms
 from midwatch.night.rounds.world import look
@@ -106,21 +106,23 @@ def _before(at: datetime | None, late: datetime) -> bool:
     return at is not None and at < late
 
 
-async def credentials_forgotten(books: Books) -> None:
+async def credentials_forgotten(books: Books, each: Each) -> None:
     """Ask again about credentials that jobs wait for and no ask is open about."""
     waiting = await books.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
-    await for_each({job.session for job in waiting}, partial(waits.ask_again, books))
+    await each({job.session for job in waiting}, partial(waits.ask_again, books))
 
 
-async def watch_commands(books: Books) -> None:
+async def watch_commands(books: Books, each: Each) -> None:
     """Raise the alarms of a person's own commands: they have no rounds in which a night raises its own."""
+    running = await books.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True)
+    commands = {session.id: session for session in running}
 
-    async def watch(session: SessionRow) -> None:
-        if events := await alarms.alarms(books.ids, books.records, await look(books, session)):
+    async def watch(name: str) -> None:
+        if events := await alarms.alarms(books.ids, books.records, await look(books, commands[name])):
             with contextlib.suppress(Stale):  # it ended in the same moment
                 await books.journal.record(*events)
 
-    await for_each(await books.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True), watch)
+    await each(commands, watch)
 
 
 class Patrol:
@@ -151,13 +153,17 @@ class Patrol:
     async def once(self) -> int:
         """Carry out all overdue work; return how much there was."""
         books, do = self._books, self._duties.carry_out
-        await do("Ending lost processes", lambda: end_orphans(books, self._workspace.rooms))
-        await do("Asking again about credentials", lambda: credentials_forgotten(books))
+        await self._one_by_one("Ending lost processes", partial(end_orphans, books, self._workspace.rooms))
+        await self._one_by_one("Asking again about credentials", partial(credentials_forgotten, books))
         await do("Handing out places to waiting jobs", lambda: places.hand_out(books))
-        await do("Watching commands for alarms", lambda: watch_commands(books))
+        await self._one_by_one("Watching commands for alarms", partial(watch_commands, books))
         lost = await do("Finding lost work", lambda: overdue(books.clock, books.records)) or ()
         stranded = await do("Finding abandoned jobs", self._watched.stranded) or ()
-        return await do("Carrying out lost work", lambda: for_each((*lost, *stranded), self._done_now)) or 0
+        return await self._duties.each_of("Carrying out lost work")((*lost, *stranded), self._done_now)
+
+    async def _one_by_one(self, duty: str, work: Callable[[Each], Awaitable[object]]) -> None:
+        """Carry out a duty with many items, of which each that fails is paused alone; finding them may fail as well."""
+        await self._duties.carry_out(duty, lambda: work(self._duties.each_of(duty)))
 
     async def tidy(self) -> None:
         """Clean up, and update what could not be updated earlier, where that is due."""

@@ -60,8 +60,8 @@ class SandboxedGit:
         return ended.exit_code
 
     async def read(self, name: str, *, most: int) -> bytes:
-        """Read a file that a script left in the folder."""
-        return await asyncio.to_thread(safe_files.read, self.folder, f"out/{name}", most=most) or b""
+        """Read a file that a script left in the folder; one that is too long raises Broken, and counts as no other."""
+        return await asyncio.to_thread(safe_files.whole, self.folder, f"out/{name}", most=most)
 
     async def put(self, name: str, lines: Sequence[str]) -> None:
         """Write a list into the folder for a script to read."""

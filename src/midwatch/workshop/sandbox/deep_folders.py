@@ -26,6 +26,7 @@ MOST_RETRACED = 1_000_000
 PASSES = 5
 """How often a removal begins again where something appeared behind it."""
 _SHOWN = 120
+_LOOK_YOURSELF = "Look at what is in that folder, and who may read it."
 
 
 class _Step(NamedTuple):
@@ -36,9 +37,13 @@ class _Step(NamedTuple):
 class Descent:
     """One place below a folder: a step goes down by a name, or up; links are never followed."""
 
-    def __init__(self, root: Path, *, opening: bool = False) -> None:
-        """With `opening`, folders of ours that we may not read or write are opened up: only for what is to go."""
+    def __init__(self, root: Path, *, opening: bool = False, strict: bool = False) -> None:
+        """With `opening`, folders of ours that we may not read or write are opened up: only for what is to go.
+
+        With `strict`, what cannot be read, or is moved away meanwhile, raises Broken instead of being left out.
+        """
         self._opening = opening
+        self._strict = strict
         above = os.open(root.parent, _FOLDER & ~os.O_NOFOLLOW)
         try:
             self._root = _opened(above, root.name, opening=opening)
@@ -75,16 +80,29 @@ class Descent:
 
     def entries(self) -> Iterator[tuple[str, os.stat_result]]:
         """List what is in the folder, each with its own facts, but not what vanishes meanwhile or cannot be read."""
-        with contextlib.suppress(OSError), os.scandir(self.here) as found:
-            for entry in found:
-                with contextlib.suppress(OSError):
-                    yield entry.name, entry.stat(follow_symlinks=False)
+        try:
+            with os.scandir(self.here) as found:
+                for entry in found:
+                    try:
+                        facts = entry.stat(follow_symlinks=False)
+                    except OSError as error:
+                        self._missed(entry.name, error)
+                        continue
+                    yield entry.name, facts
+        except OSError as error:
+            self._missed("", error)
+
+    def _missed(self, name: str, error: OSError) -> None:
+        if self._strict:
+            path = _placed(self, name) or "The folder"
+            raise Broken(f"{path} cannot be read ({error.strerror}).", hint=_LOOK_YOURSELF) from None
 
     def down(self, name: str) -> bool:
         """Enter a folder; return whether that was possible."""
         try:
             inner = _opened(self.here, name, opening=self._opening)
-        except OSError:
+        except OSError as error:
+            self._missed(name, error)
             return False
         self._trail.append(_Step(name, _identity(inner)))
         self._open.append(inner)
@@ -126,6 +144,9 @@ class Descent:
             if inner < 0 or _identity(inner) != step.identity:
                 if inner >= 0:
                     os.close(inner)
+                if self._strict:
+                    os.close(here)
+                    raise Broken(f"{_shown(step.name)} was moved away while it was read.", hint=_LOOK_YOURSELF)
                 del self._trail[depth:]
                 break
             os.close(here)
@@ -172,11 +193,16 @@ class Found(NamedTuple):
     facts: os.stat_result
 
 
-def everything_below(root: Path) -> Iterator[Found]:
-    """Give every entry below a folder, each folder before what is in it; nothing where there is no folder."""
+def everything_below(root: Path, *, strict: bool = False) -> Iterator[Found]:
+    """Give every entry below a folder, each folder before what is in it; nothing where there is no folder.
+
+    What cannot be read is left out. Where that might lose something, `strict` raises Broken instead.
+    """
     try:
-        descent = Descent(root)
-    except OSError:
+        descent = Descent(root, strict=strict)
+    except OSError as error:
+        if strict:
+            raise Broken(f"{_shown(str(root))} cannot be read ({error.strerror}).", hint=_LOOK_YOURSELF) from None
         return
     with descent as at:
         waiting: list[list[str]] = []
@@ -203,6 +229,11 @@ def _moved_on(at: Descent, waiting: list[list[str]]) -> bool:
         del waiting[at.depth + 1 :]
 
 
+def _placed(at: Descent, name: str) -> str:
+    """Name an entry where we are, in few letters."""
+    return _shown(f"{at.path()}/{name}".strip("/") if at.depth < KEPT_OPEN else f"... {name}")
+
+
 class _Left:
     """What a removal could not remove."""
 
@@ -210,8 +241,7 @@ class _Left:
         self.first = ""
 
     def add(self, at: Descent, name: str, error: OSError) -> None:
-        path = f"{at.path()}/{name}".lstrip("/") if at.depth < KEPT_OPEN else f"... {name}"
-        self.first = self.first or f"{_shown(path)} ({error.strerror})"
+        self.first = self.first or f"{_placed(at, name)} ({error.strerror})"
 
 
 def remove(folder: Path) -> None:
@@ -312,10 +342,13 @@ def _shown(path: str) -> str:
 
 
 def copy(made: Path, place: Path) -> None:
-    """Copy a folder with its links, and its files with their modes, to a new place; no pipes, sockets and devices."""
+    """Copy a folder with its links, and its files with their modes, to a new place; no pipes, sockets and devices.
+
+    What cannot be read raises Broken: a copy that lacks something must not look like a whole one.
+    """
     place.mkdir()
     with Descent(place) as to:
-        for at, name, facts in everything_below(made):
+        for at, name, facts in everything_below(made, strict=True):
             _follow(to, at)
             if stat.S_ISDIR(facts.st_mode):
                 os.mkdir(name, 0o700, dir_fd=to.here)

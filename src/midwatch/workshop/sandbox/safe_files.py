@@ -6,11 +6,12 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from midwatch.errors import Misuse, Refused
+from midwatch.errors import Broken, Misuse, Refused
 from midwatch.workshop.sandbox.deep_folders import everything_below
 
 MOST_DEEP = 256
 """Levels of folders; a name that git can read has far fewer."""
+LOOK_THERE = "Look at what the agent did there."
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # A pipe in place of a file would block us for ever.
@@ -54,9 +55,7 @@ def write(root: Path, name: str, content: bytes) -> None:
         with os.fdopen(os.open(last, flags, 0o600, dir_fd=place), "wb") as file:
             file.write(content)
     except IsADirectoryError:
-        raise Refused(
-            f"There is a folder where the file {name} belongs.", hint="Look at what the agent did there."
-        ) from None
+        raise Refused(f"There is a folder where the file {name} belongs.", hint=LOOK_THERE) from None
     finally:
         os.close(place)
 
@@ -131,18 +130,50 @@ def text(root: Path, name: str, *, most: int = 4096) -> str:
     return (read(root, name, most=most) or b"").decode(errors="replace").strip()
 
 
+def whole(root: Path, name: str, *, most: int) -> bytes:
+    """Read a plain file safely; empty only where nothing has that name, else what cannot be read raises Broken."""
+    content = read(root, name, most=most)
+    if content is None and not _missing(root, name):
+        raise Broken(f"{name} cannot be read.", hint=LOOK_THERE)
+    return content or b""
+
+
+def whole_text(root: Path, name: str, *, most: int = 4096) -> str:
+    """Read a small text file safely; like `whole`, it raises Broken for what cannot be read."""
+    return whole(root, name, most=most).decode(errors="replace").strip()
+
+
+def _missing(root: Path, name: str) -> bool:
+    """Whether nothing has that name, for sure: a link in its place, or a folder we may not enter, is something."""
+    for piece in name.split("/"):
+        root = root / piece
+        try:
+            facts = root.lstat()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        if stat.S_ISLNK(facts.st_mode):
+            return False
+    return False
+
+
 def names_below(root: Path, folder: str, *, most: int) -> Iterator[str]:
-    """List files below a folder, as paths from root, up to a number of files and folders; no link is followed."""
+    """List files below a folder, as paths from root, up to a number of files and folders; no link is followed.
+
+    Nothing where there is no such folder; a link in its place, and what cannot be read in it, raises Broken.
+    """
+    if _missing(root, folder):
+        return
     for piece in folder.split("/"):
-        root, link = root / piece, (root / piece).is_symlink()
-        if link:
-            return
-    hint = "Look at what the agent did there."
-    for count, (at, name, facts) in enumerate(everything_below(root)):
+        root = root / piece
+        if root.is_symlink():
+            raise Broken(f"{folder} is behind a link.", hint=LOOK_THERE)
+    for count, (at, name, facts) in enumerate(everything_below(root, strict=True)):
         if count >= most:
-            raise Refused(f"{root} holds more than {most} files and folders.", hint=hint)
+            raise Refused(f"{root} holds more than {most} files and folders.", hint=LOOK_THERE)
         if at.depth > MOST_DEEP:
-            raise Refused(f"{root} holds folders in more than {MOST_DEEP} levels.", hint=hint)
+            raise Refused(f"{root} holds folders in more than {MOST_DEEP} levels.", hint=LOOK_THERE)
         if not stat.S_ISDIR(facts.st_mode):
             yield "/".join(piece for piece in (folder, at.path(), name) if piece)
 

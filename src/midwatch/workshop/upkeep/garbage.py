@@ -88,7 +88,7 @@ async def _tried(folder: Path, one: _Weighed, why: str, judge: Judge) -> Collect
 
 def _failed(place: Path, error: Exception, size: int = 0) -> Collected:
     log.warning("%s could not be cleaned up", place, exc_info=error)
-    why = f"it could not be cleaned up: {error}"
+    why = f"{place} could not be cleaned up: {error}"
     epoch = int(place.name) if place.name.isdigit() else 0
     return Collected(
         job=place.parent.name, epoch=epoch, path=str(place), bytes=size, removed=False, why=why, failed=True

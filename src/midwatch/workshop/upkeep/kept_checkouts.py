@@ -20,13 +20,16 @@ _SHA = re.compile(r"\b[0-9a-f]{40}\b")
 
 # Our own git folder and the agent's index, as data: its settings, hooks and excludes are never read.
 # The index keeps its time, from which git knows that a file changed in the same moment cannot be trusted.
+# Where git cannot open a folder it says so, leaves out what is in it, and ends well.
 # A nested repository is not entered: git would run there with that repository's own settings.
 _LOOK = """
 git cat-file --batch-check='%(objectname) %(objecttype)' < "$desk/names" > "$desk/there"
 git update-ref --no-deref HEAD "$head"
 if [ -f "$tree/.git/index" ]; then cp -p "$tree/.git/index" index; else git read-tree HEAD; fi
+export LC_ALL=C
 git --git-dir="$desk/borrower.git" --work-tree="$tree" -c core.bare=false status --porcelain=v1 -z \\
-  --no-renames --untracked-files=normal --ignore-submodules=all > "$desk/status"
+  --no-renames --untracked-files=normal --ignore-submodules=all > "$desk/status" 2> "$desk/said"
+! grep -q 'could not open directory' "$desk/said"
 """
 
 
@@ -84,15 +87,15 @@ async def unique_work(git_sandbox: SandboxedGit, git: Git, mirror: Path, head: s
 
 
 def _named(tree: Path) -> dict[str, str]:
-    """Collect what the clone's refs and stash name, by reading files."""
+    """Collect what the clone's refs and stash name, by reading files; what cannot be read might name more work."""
     found: dict[str, str] = {}
     files = list(safe_files.names_below(tree, ".git/refs", most=MOST_REFS))
     for name in files:
-        found |= dict.fromkeys(_SHA.findall(safe_files.text(tree, name)), name.removeprefix(".git/"))
-    for line in safe_files.text(tree, ".git/packed-refs", most=MOST_STATUS).splitlines():
+        found |= dict.fromkeys(_SHA.findall(safe_files.whole_text(tree, name)), name.removeprefix(".git/"))
+    for line in safe_files.whole_text(tree, ".git/packed-refs", most=MOST_STATUS).splitlines():
         found |= dict.fromkeys(_SHA.findall(line), line.split(" ")[-1])
     # Older stashes are named only in the log of the newest.
-    log = safe_files.text(tree, ".git/logs/refs/stash", most=MOST_STATUS)
+    log = safe_files.whole_text(tree, ".git/logs/refs/stash", most=MOST_STATUS)
     return found | dict.fromkeys(_SHA.findall(log), "refs/stash")
 
 
