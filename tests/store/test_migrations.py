@@ -233,26 +233,6 @@ def test_answers_that_were_kept_in_clear_are_deleted(database_url: str) -> None:
     engine.dispose()
 
 
-def test_who_made_a_token_is_read_from_the_journal(database_url: str) -> None:
-    write_down(database_url, "v5")
-    engine = open_sync_writer(database_url)
-    issued = (
-        "INSERT INTO journal (seq, at, actor, key, because, kind, payload, payload_hash, chain) "
-        "VALUES (9000, 0, 'eve', 'k', '', 'token.issued', :payload, '', '')"
-    )
-    made = (
-        "INSERT INTO tokens (id, number, person, name, scopes, revoked, created_at) "
-        "VALUES ('tok1', 1, 'per1', 'kept', '[]', false, 0)"
-    )
-    with engine.begin() as connection:
-        connection.execute(sa.text(issued), {"payload": '{"token": "tok1"}'})
-        connection.execute(sa.text(made))
-    migrate(database_url)
-    with engine.begin() as connection:
-        assert connection.execute(sa.text("SELECT issued_by FROM tokens")).scalar() == "eve"
-    engine.dispose()
-
-
 @pytest.mark.parametrize("revision", KEPT)
 async def test_a_database_that_an_earlier_version_wrote_is_brought_forward_and_rebuilds_equal(
     database_url: str, revision: str
