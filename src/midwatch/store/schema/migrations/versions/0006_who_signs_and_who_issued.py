@@ -1,10 +1,9 @@
 """Who made a token is kept with it, and whether a signature that waits may begin only what an owner granted.
 
-Effect on a running system: a column is added to tokens and one to sessions. Who made the tokens that exist is read from
-the journal; a signature that waits over the upgrade is capped by the role that its person has when it is carried out.
+Effect on a running system: a column is added to tokens and one to sessions. Who made the tokens that exist is in the
+journal, from which every upgrade writes the records again; a signature that waits over the upgrade is capped by the
+role that its person has when it is carried out.
 """
-
-import json
 
 import sqlalchemy as sa
 from alembic import op
@@ -19,10 +18,3 @@ def upgrade() -> None:
     """Forward only."""
     op.add_column("sessions", sa.Column("signing_capped", sa.Boolean(), nullable=False, server_default=sa.false()))
     op.add_column("tokens", sa.Column("issued_by", sa.Text(), nullable=False, server_default=""))
-    connection = op.get_bind()
-    journal = sa.table("journal", sa.column("kind"), sa.column("actor"), sa.column("payload"))
-    tokens = sa.table("tokens", sa.column("id"), sa.column("issued_by"))
-    issued = sa.select(journal.c.actor, journal.c.payload).where(journal.c.kind == "token.issued")
-    for actor, payload in connection.execute(issued).all():
-        name = json.loads(payload)["token"] if payload else ""
-        connection.execute(sa.update(tokens).where(tokens.c.id == name).values(issued_by=actor))
