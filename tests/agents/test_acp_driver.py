@@ -191,6 +191,13 @@ async def test_a_plan_that_is_talk_again_has_failed(stand: Stand) -> None:
     assert "required JSON form" in ended.why
 
 
+@pytest.mark.parametrize("reason", ["refusal", "max_tokens", "max_turn_requests"])
+async def test_a_plan_that_another_end_cut_short_is_not_asked_for_again(stand: Stand, reason: str) -> None:
+    ended = await stand.lead(*BEGIN, said("I will."), {"id": 11, "result": {"stopReason": reason}}, brief=PLAN)
+    assert ended.outcome is not Outcome.OK
+    assert len([one for one in stand.heard() if one.get("method") == "session/prompt"]) == 1
+
+
 async def test_while_planning_a_command_is_judged_by_the_rules_and_a_change_is_refused(stand: Stand) -> None:
     judge = Judge()
     write = number(ask(1, kind="edit", rawInput={"filePath": "/repo/x", "content": "y"}), "d")

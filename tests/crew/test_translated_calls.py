@@ -32,6 +32,7 @@ def acp(**about: Any) -> Calls:
     return calls(about, "/ws")
 
 
+NEW_FILE = {"type": "diff", "path": "docs/x.md", "newText": ""}
 PATCH = "*** Begin Patch\n*** Update File: src/a.py\n*** Move to: {}\n@@\n-a\n+b\n*** End Patch"
 
 
@@ -115,6 +116,9 @@ def test_a_shell_line_is_the_same_to_every_agent(expected_of: tuple[str, ToolOut
         ({"kind": "fetch", "rawInput": {"url": "https://docs.example.org/"}}, ALLOW),
         ({"kind": "other", "rawInput": {"url": "https://evil.example/"}}, DENY),
         ({"kind": "fetch"}, DENY),
+        ({"kind": "edit", "rawInput": {"command": "ls"}}, ASK),
+        ({"kind": "edit", "rawInput": {"command": "ls", "path": "docs/x.md"}}, DENY),
+        ({"kind": "other", "rawInput": {"command": "ls"}, "content": [NEW_FILE]}, DENY),
         ({"kind": "switch_mode"}, ASK),
         ({"kind": "other", "title": "TodoWrite", "rawInput": {}}, ASK),
         ({"kind": "other", "title": "StructuredOutput"}, ASK),

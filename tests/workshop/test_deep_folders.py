@@ -170,20 +170,23 @@ def test_a_mount_is_never_emptied() -> None:
         remove(Path("/proc"))
 
 
-def test_a_copy_has_the_same_names_links_and_modes(top: Path) -> None:
+def test_a_copy_has_the_same_names_links_modes_and_times(top: Path) -> None:
     for name in ("a/b/c", "a/c", "b/c", "c"):
         (top / name).mkdir(parents=True)
         (top / name / "tool").write_text(name)
         (top / name / "tool").chmod(0o755)
+        os.utime(top / name / "tool", (1_000_000_000, 1_000_000_000))  # what was compiled compares it
         (top / name / "link").symlink_to("tool")
     os.mkfifo(top / "pipe")
     other = top.with_name("other")
     copy(top, other)
     (top / "pipe").unlink()
 
-    def listed(place: Path) -> dict[str, tuple[str, int]]:
+    def listed(place: Path) -> dict[str, tuple[str, int, float]]:
         files = {path: path.lstat().st_mode for path in place.rglob("*") if not path.is_dir()}
-        return {str(path.relative_to(place)): (path.read_text(), mode) for path, mode in files.items()}
+        return {
+            str(one.relative_to(place)): (one.read_text(), mode, one.stat().st_mtime) for one, mode in files.items()
+        }
 
     assert listed(other) == listed(top)
     assert len(listed(top)) == 8

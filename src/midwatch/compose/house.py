@@ -244,7 +244,7 @@ class House(ReadSide):
         model_prices(settings)
         crew = Crew(fixed=self.crew.fixed)
         await asyncio.to_thread(crew.call, settings, self.home)
-        self._enclosure_for(settings, standing, crew.lent)
+        await asyncio.to_thread(self._enclosure_for, settings, standing, crew.lent)
 
     def _entrance(self) -> Entrance:
         return Entrance(
@@ -262,7 +262,7 @@ class House(ReadSide):
         await super().reload_settings()
         self.standing = self.parts.standing or stand(self.loaded.settings.sandbox.isolation)
         await asyncio.to_thread(self.crew.call, self.loaded.settings, self.home)
-        self.workshop.refit(self._enclosure())
+        self.workshop.refit(await asyncio.to_thread(self._enclosure))
         self.doors.prices.override(model_prices(self.loaded.settings))
         if self.vault.refer(secret_references(self.loaded.settings)):
             for error in (await self.vault.unlock()).values():

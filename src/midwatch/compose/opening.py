@@ -23,10 +23,10 @@ Loop = Callable[[], Awaitable[None]]
 log = logging.getLogger("midwatch")
 
 
-async def going_on(loop: Loop) -> None:
+async def going_on(loop: Loop, latest_seconds: float = LATEST_SECONDS) -> None:
     """Restart a loop after an error: a locked database or a lost connection must not end the server.
 
-    One that fails again and again is restarted after longer and longer pauses.
+    One that fails again and again is restarted after longer and longer pauses, up to `latest_seconds`.
     """
     pause = AGAIN_SECONDS
     while True:
@@ -34,10 +34,10 @@ async def going_on(loop: Loop) -> None:
         try:
             await loop()
         except Exception:
-            pause = AGAIN_SECONDS if time.monotonic() - began > LATEST_SECONDS else pause
+            pause = AGAIN_SECONDS if time.monotonic() - began > latest_seconds else pause
             log.exception("a loop failed and continues in %.0f seconds", pause)
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LATEST_SECONDS)
+            pause = min(2 * pause, latest_seconds)
 
 
 @contextlib.asynccontextmanager
@@ -107,9 +107,10 @@ async def _engine(house: House) -> AsyncIterator[None]:
     try:
         async with asyncio.TaskGroup() as loops:
             wanted: list[Loop] = []
+            at_once: list[Loop] = []  # another worker takes our work over where the lease is not kept in time
             if postgres:  # on SQLite only this process writes, and it sees its own entries at once
                 head = await house.records.head()
-                wanted.append(lambda: house.listen(head))
+                at_once.append(lambda: house.listen(head))
             if given is None:
                 await asyncio.to_thread(house.workshop.nursery.open)
                 wanted += [
@@ -118,8 +119,9 @@ async def _engine(house: House) -> AsyncIterator[None]:
                     house.forge_watch.run,
                 ]
             if lease is not None:
-                wanted.append(lease.keep)
+                at_once.append(lease.keep)
             running = [loops.create_task(going_on(loop)) for loop in wanted]
+            running += [loops.create_task(going_on(loop, AGAIN_SECONDS)) for loop in at_once]
             try:
                 yield
             finally:

@@ -43,8 +43,14 @@ def start_time(pid: int) -> int | None:
 
 def processor_seconds(processes: Iterable[FoundProcess]) -> dict[str, float]:
     """Say for how long each thread of these processes used a processor, or waited for one that others used."""
-    threads = (folder for process in processes for folder in Path("/proc", str(process.pid)).glob("task/*"))
-    return {folder.name: _wanted(folder) for folder in threads}
+    return {thread.name: _wanted(thread) for process in processes for thread in _threads(process.pid)}
+
+
+def _threads(pid: int) -> list[Path]:
+    try:
+        return list(Path("/proc", str(pid), "task").iterdir())
+    except OSError:  # it ends while we look
+        return []
 
 
 def _wanted(thread: Path) -> float:

@@ -373,5 +373,6 @@ def _copy_file(above: int, name: str, to: int, facts: os.stat_result) -> None:
         target = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=to)
         with os.fdopen(target, "wb") as copied:
             shutil.copyfileobj(content, copied)
+            copied.flush()  # what is written later would change the time again
             os.fchmod(target, mode)
             os.utime(target, ns=(facts.st_atime_ns, facts.st_mtime_ns))

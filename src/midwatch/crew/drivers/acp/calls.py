@@ -30,10 +30,12 @@ def calls(about: Mapping[str, Any], folder: str) -> list[Call]:
     if given.get("env"):  # environment variables can change what any command does
         return [unknown(about)]
     command = given.get("command", given.get("cmd"))
+    changes = kind in CHANGES or next(_diffs(about), None) is not None
     if command or kind == "execute":  # some agents ask about a command's folders first, as another kind
         found = _command(command, given.get("args"))
-        return [("Bash", {"command": found, "cwd": _cwd(given, folder)})] if found else []
-    if kind in CHANGES or next(_diffs(about), None):
+        ran: list[Call] = [("Bash", {"command": found, "cwd": _cwd(given, folder)})] if found else []
+        return [*ran, *(_changes(about, given, folder) or [unknown(about)])] if changes else ran
+    if changes:
         return _changes(about, given, folder)
     if kind == "fetch" or isinstance(given.get("url"), str):
         return [("WebFetch", dict(given))]

@@ -59,7 +59,9 @@ class Turns:
 
     def _owes_its_answer(self) -> bool:
         """Whether its last words lack the object that was asked for; it is reminded once."""
-        return self._brief.schema is not None and not self._reminded and shape(self._reader.said) is None
+        if self._brief.schema is None or self._reminded or self._reader.results[-1].get("stopReason") != "end_turn":
+            return False
+        return shape(self._reader.said) is None
 
     async def _tell_what_is_owed(self, number: int) -> None:
         if more := await owed(self._brief, number):
