@@ -1,4 +1,4 @@
-"""A setup may write as much as a check; one that writes more is stopped, named, and leaves nothing (W6)."""
+"""A setup that writes more than a check may is stopped, named and leaves nothing; what jobs will lack is named (W6)."""
 
 import sys
 from dataclasses import replace
@@ -35,3 +35,20 @@ async def test_a_setup_that_writes_too_much_is_stopped_and_leaves_nothing(
     kept = [place for place in (tmp_path / "home" / "setup" / "shop").iterdir() if place.is_dir()]
     assert kept == [], "what it wrote is gone"
     assert setups.made("shop", await setups.fingerprint("shop", commit, command)) is None
+
+
+async def test_what_a_setup_made_and_jobs_will_not_find_is_named_in_its_log(
+    person: Repository, checkouts: Checkouts, tmp_path: Path
+) -> None:
+    """A name that cannot be listed used to be left out in silence."""
+    commit = person.commit("Base", {"app.py": "x = 1\n"})
+    await checkouts.mirrors.refresh("shop", person.path)
+    setups, log = Setups(tmp_path / "home", checkouts, Enclosure()), tmp_path / "setup.log"
+    odd = """touch kept "$(printf 'new\\nline')" "$(printf 'odd\\377')" """
+    command = f"echo begun; {odd}; ln -s kept link; rm app.py; ln -s kept app.py"
+    made, *_ = await setups.make("shop", "job", commit, command, log=log, wall=timedelta(minutes=1))
+    assert made.placed == ("kept",)
+    said = log.read_text()
+    assert said.startswith("begun\n")
+    assert r"jobs will not find 'link', 'new\nline', 'odd\udcff': links at the top" in said
+    assert "app.py" not in said, "a job has it from its commit"

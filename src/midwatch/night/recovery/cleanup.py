@@ -25,7 +25,7 @@ from midwatch.views.text.plain import as_sentence
 log = logging.getLogger("midwatch.tidying")
 
 
-async def end_orphans(books: Books, rooms: Rooms, each: Each = for_each) -> int:
+async def end_orphans(books: Books, rooms: Rooms, each: Each[tuple[str, int]] = for_each) -> int:
     """End processes of a job that is over, unknown, or claimed on another machine; record each and send a notice."""
     ended = 0
 

@@ -1,4 +1,7 @@
-"""Says in words what is due, where that fails and people read of it."""
+"""Says in words what is due, where that fails and people read of it.
+
+Its own module: the timers decide what happens, and this is only read where it does not.
+"""
 
 import logging
 from typing import Final

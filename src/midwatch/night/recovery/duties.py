@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from midwatch.errors import MidwatchError
 from midwatch.night.notify.notice import cut, notice
@@ -24,12 +24,8 @@ SAID_AFTER = 2
 """Failures in a row after which a person gets a notice; the first may be a locked database."""
 LONGEST_WHY = 300
 T = TypeVar("T")
-
-
-class Each(Protocol):
-    """Does something for every item, and returns for how many it was done."""
-
-    async def __call__(self, items: Iterable[T], act: Callable[[T], Awaitable[object]]) -> int: ...
+Each = Callable[[Iterable[T], Callable[[T], Awaitable[object]]], Awaitable[int]]
+"""Does something for every item, and returns for how many it was done."""
 
 
 @dataclass(slots=True)
@@ -94,7 +90,7 @@ class Duties:
             await self._works_again(failing.duty)
         return done
 
-    def each_of(self, duty: str) -> Each:
+    def each_of(self, duty: str) -> Each[T]:
         """Do a duty item by item: one that fails has its pauses alone, and the others keep their pace."""
 
         async def each(items: Iterable[T], act: Callable[[T], Awaitable[object]]) -> int:

@@ -16,7 +16,7 @@ from midwatch.night.delivery.sibling_updates import catch_up
 from midwatch.night.jobs import places
 from midwatch.night.recovery import waits
 from midwatch.night.recovery.cleanup import collect_checkouts, end_orphans
-from midwatch.night.recovery.duties import Duties, Each
+from midwatch.night.recovery.duties import Duties, Each, T
 from midwatch.night.recovery.stuck_jobs import Watched
 from midwatch.night.rounds import alarms
 from midwatch.night.rounds.world import look
@@ -106,13 +106,13 @@ def _before(at: datetime | None, late: datetime) -> bool:
     return at is not None and at < late
 
 
-async def credentials_forgotten(books: Books, each: Each) -> None:
+async def credentials_forgotten(books: Books, each: Each[str]) -> None:
     """Ask again about credentials that jobs wait for and no ask is open about."""
     waiting = await books.records.find(JobRow, state=JobState.WAITING, cause=Cause.AUTH.value)
     await each({job.session for job in waiting}, partial(waits.ask_again, books))
 
 
-async def watch_commands(books: Books, each: Each) -> None:
+async def watch_commands(books: Books, each: Each[str]) -> None:
     """Raise the alarms of a person's own commands: they have no rounds in which a night raises its own."""
     running = await books.records.find(SessionRow, state=SessionState.AUTONOMOUS, ad_hoc=True)
     commands = {session.id: session for session in running}
@@ -159,9 +159,10 @@ class Patrol:
         await self._one_by_one("Watching commands for alarms", partial(watch_commands, books))
         lost = await do("Finding lost work", lambda: overdue(books.clock, books.records)) or ()
         stranded = await do("Finding abandoned jobs", self._watched.stranded) or ()
-        return await self._duties.each_of("Carrying out lost work")((*lost, *stranded), self._done_now)
+        each: Each[QueuedWork] = self._duties.each_of("Carrying out lost work")
+        return await each((*lost, *stranded), self._done_now)
 
-    async def _one_by_one(self, duty: str, work: Callable[[Each], Awaitable[object]]) -> None:
+    async def _one_by_one(self, duty: str, work: Callable[[Each[T]], Awaitable[object]]) -> None:
         """Carry out a duty with many items, of which each that fails is paused alone; finding them may fail as well."""
         await self._duties.carry_out(duty, lambda: work(self._duties.each_of(duty)))
 

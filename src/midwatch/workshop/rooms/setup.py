@@ -24,6 +24,7 @@ from midwatch.rules.checks.setups import (
 )
 from midwatch.rules.paths import names
 from midwatch.rules.recovery.failing_output import failing_output
+from midwatch.terms.figures import first_few
 from midwatch.terms.jobs import CheckResult
 from midwatch.terms.projects import commit_id
 from midwatch.workshop.checks.change_facts import look
@@ -49,6 +50,8 @@ SCRATCH = {"node_modules": (".cache", ".vite", ".vite-temp")}
 
 OUTSIDE, INSIDE, LISTING = "made", "tree", "placed"
 VARIABLE, CARGO_SETTINGS = "MIDWATCH_CACHE", "MIDWATCH_CARGO_SETTINGS"
+SHOWN = 5
+NOT_LENT = "links at the top of the checkout, and names that cannot be printed, are not kept from a setup."
 EXCLUDED, MOST_BYTES = ".git/info/exclude", 1 << 20
 
 
@@ -145,7 +148,8 @@ class Setups:
                     await asyncio.to_thread(remove, place)
                     raise
                 committed = frozenset(path.split("/")[0] for path, _ in await self._listed(project, commit))
-                await asyncio.to_thread(_gather, tree, place, committed)
+                left_out = await asyncio.to_thread(_gather, tree, place, committed)
+                await asyncio.to_thread(_say_left_out, left_out, log)
         done = self.made(project, named)
         assert done is not None  # noqa: S101 - we hold its lock
         return done, False, round(time.monotonic() - begun, 3)
@@ -240,15 +244,30 @@ def _begin(place: Path) -> None:
     (place / OUTSIDE).mkdir(parents=True)
 
 
-def _gather(tree: Path, place: Path, committed: frozenset[str]) -> None:
-    """Move what setup left at the top of the checkout (`.venv`, `node_modules`) beside its own folder."""
-    kept = place / INSIDE
+def _gather(tree: Path, place: Path, committed: frozenset[str]) -> list[str]:
+    """Move what setup left at the top of the checkout (`.venv`, `node_modules`) beside its own folder.
+
+    Return the names that jobs will not find: links, and what cannot be listed, one name in a line.
+    """
+    kept, left_out = place / INSIDE, list[str]()
     kept.mkdir()
     for entry in sorted(tree.iterdir()):
-        named = entry.name.isprintable()  # else it cannot be listed, one name in a line
-        if named and entry.name not in committed and entry.name != ".git" and not entry.is_symlink():
+        if entry.name in committed or entry.name == ".git":
+            continue
+        if entry.is_symlink() or not entry.name.isprintable():
+            left_out.append(entry.name)
+        else:
             entry.rename(kept / entry.name)
     (place / LISTING).write_text("".join(f"{entry.name}\n" for entry in sorted(kept.iterdir())))
+    return left_out
+
+
+def _say_left_out(names: list[str], log: Path) -> None:
+    """End the setup's log with what it made and jobs will not find."""
+    if names:
+        shown = first_few([repr(name) for name in names], SHOWN)
+        with log.open("a") as file:
+            file.write(f"\nMidwatch: jobs will not find {shown}: {NOT_LENT}\n")
 
 
 def lend(made: Made, walls: SandboxSpec, enclosure: Enclosure) -> SandboxSpec:
