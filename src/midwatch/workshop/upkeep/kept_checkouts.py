@@ -29,7 +29,7 @@ if [ -f "$tree/.git/index" ]; then cp -p "$tree/.git/index" index; else git read
 export LC_ALL=C
 git --git-dir="$desk/borrower.git" --work-tree="$tree" -c core.bare=false status --porcelain=v1 -z \\
   --no-renames --untracked-files=normal --ignore-submodules=all > "$desk/status" 2> "$desk/said"
-! grep -q 'could not open directory' "$desk/said"
+if grep -q 'could not open directory' "$desk/said"; then exit 1; fi
 """
 
 
